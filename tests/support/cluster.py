@@ -1,6 +1,7 @@
 """A cluster of processes for the tests of lhtree.dask, and models compared by the bytes of their files."""
 
 import contextlib
+import multiprocessing.forkserver
 import os
 import signal
 import threading
@@ -88,8 +89,13 @@ class Cluster:
 def start_cluster():
     """A cluster of one worker, which ends with the block."""
     distributed, dask = pytest.importorskip("distributed"), pytest.importorskip("dask")
-    patience = {"distributed.comm.timeouts.connect": "300s", "distributed.comm.timeouts.tcp": "300s"}
-    with dask.config.set(patience):
+    options = {"distributed.comm.timeouts.connect": "300s", "distributed.comm.timeouts.tcp": "300s"}
+    if "forkserver" in multiprocessing.get_all_start_methods():  # workers need not import everything anew
+        options["distributed.worker.multiprocessing-method"] = "forkserver"
+        modules = ["distributed", "dask.array", "pandas", "sklearn", "lhtree.dask", "lhtree.estimators.boost"]
+        multiprocessing.forkserver.set_forkserver_preload(modules)
+        multiprocessing.forkserver.ensure_running()
+    with dask.config.set(options):
         local = distributed.LocalCluster(
             n_workers=1,
             threads_per_worker=1,
