@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 import lhtree
 from lhtree import cli
-from lhtree.cli._errors import ExitCode
 from support.shop import make_table, run, write_files
 
 typer_main = pytest.importorskip("typer.main")
@@ -149,7 +148,7 @@ def test_random_command_lines_end_with_a_documented_code(folder, capsys, monkeyp
     before = list_files()
     ran = run(capsys, *words)
     after = list_files()
-    assert ran.code in {code.value for code in ExitCode} - {ExitCode.INTERRUPTED}, ran
+    assert ran.code in range(5), ran
     assert "Traceback" not in ran.err, ran
     assert {path: after.get(path) for path in before} == before, "an input has changed"
     new = set(after) - set(before)

@@ -151,7 +151,7 @@ def test_trees_match_the_reference(n_classes, seed):
     leaves = np.empty(len(data.z), dtype=np.int64)
     for number, leaf in enumerate(root.leaves):
         leaves[leaf.rows] = number
-    # The same rows are together.
+    # Both trees group the rows alike.
     pairs = set(zip(leaves.tolist(), fast["leaf"].tolist(), strict=True))
     assert len(pairs) == len(root.leaves) == (fast["left"] < 0).sum()
 

@@ -30,7 +30,7 @@ def models(draw):
 
 
 def join(first, second):
-    """The arrays of two models one after the other; a tree that is a leaf has no shares of the gain."""
+    """Return the concatenated arrays of two models; a tree that is a leaf has no shares of the gain."""
     return {
         name: np.concatenate(
             [first[name], first[name][-1] + second[name][1:]]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
 
-from lhtree.describe import palette as _palette
+from lhtree.describe import palette
 from lhtree.draw import figure
 from support import pictures
 
@@ -90,14 +90,14 @@ def test_colours_are_distinct_in_grey():
         red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
         return 0.299 * red + 0.587 * green + 0.114 * blue
 
-    first, second = (_palette.class_colour(code) for code in range(2))
+    first, second = (palette.class_colour(code) for code in range(2))
     assert grey(second) - grey(first) > 60
-    assert grey(_palette.AGAINST) - grey(_palette.FOR) > 40
-    assert not {_palette.FOR, _palette.AGAINST, _palette.REST} & set(_palette.CLASSES)
+    assert grey(palette.AGAINST) - grey(palette.FOR) > 40
+    assert not {palette.FOR, palette.AGAINST, palette.REST} & set(palette.CLASSES)
 
 
 def test_colours_of_classes_are_distinguishable_on_light_and_dark_paper():
-    colours = np.array([to_rgb(colour) for colour in _palette.CLASSES])
+    colours = np.array([to_rgb(colour) for colour in palette.CLASSES])
     linear = np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)
     cones = np.cbrt(linear @ np.array(LMS).T)
     lab = cones @ np.array(OKLAB).T

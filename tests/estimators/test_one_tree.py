@@ -10,6 +10,7 @@ import lhtree
 from lhtree import LHForestClassifier, _parameters
 from lhtree.describe.weights import mean_weights
 from lhtree.model.shares import split_classes
+from reference import trees as reference
 from support.clouds import make_clouds
 
 
@@ -65,9 +66,9 @@ def test_large_tables_grow_trees_of_all_classes(data, monkeypatch):
 def test_out_of_bag_scores_use_the_trees_that_did_not_see_a_row(data):
     X, y = data
     forest = fit(X, y, 6, max_samples=0.6, oob_score=True)
+    (drawn,) = forest._model.forest.draws
     seen = [
-        lhtree._core.draw_rows(y.astype(np.int32), drawn.counts, False, forest._model.seed, number)
-        for drawn in forest._model.forest.draws
+        np.flatnonzero(reference.draw_rows(y, drawn.counts.tolist(), False, forest._model.seed, number))
         for number in range(6)
     ]
     of_trees = np.stack([tree.predict_proba(X) for tree in forest.estimators_])

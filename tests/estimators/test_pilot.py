@@ -6,7 +6,7 @@ from sklearn.base import clone
 
 import lhtree
 from lhtree import LHForestClassifier, LHTClassifier
-from lhtree.grow import automatic as _pilot
+from lhtree.grow import automatic
 from lhtree.grow.forest import smooth_leaves
 from support.clouds import make_clouds
 
@@ -45,7 +45,7 @@ def test_the_least_loss_decides():
     weight = np.random.default_rng(3).integers(1, 3, len(X)).astype(float)
     losses = {}
 
-    class Watched(_pilot.Pilot):
+    class Watched(automatic.Pilot):
         def choose(self, settled, build, progress, n_threads):
             for size in self.sizes:
                 model = build(self.training, settled.with_leaf_size(size), self.growth, None)
@@ -82,7 +82,7 @@ def test_a_forest_follows_the_falling_loss_with_few_trees(
 ):
     """On large tables, pilots of 30 trees and four sizes made forests slower than RandomForest."""
     grown = []
-    own = _pilot.Pilot.choose
+    own = automatic.Pilot.choose
 
     def choose(self, settled, build, progress, n_threads):
         def build_watched(training, settled, growth, progress):
@@ -94,7 +94,7 @@ def test_a_forest_follows_the_falling_loss_with_few_trees(
         assert sum(n for _, n in grown) == self.n_trees
         return size
 
-    monkeypatch.setattr(_pilot.Pilot, "choose", choose)
+    monkeypatch.setattr(automatic.Pilot, "choose", choose)
     X, y = make_rows(n_rows, noise, n_classes)
     model = forest(n_estimators=40).fit(X, y if noise else (X[:, 0] * X[:, 1] > 0.0) ^ (X[:, 0] > 1.0))
     assert grown == [(size, n_trees) for size in tried]
@@ -108,15 +108,15 @@ def test_only_sizes_below_an_eighth_are_tried():
 
 
 def test_many_rows_are_sampled(monkeypatch):
-    monkeypatch.setattr(_pilot, "_MOST_ROWS", 200)
+    monkeypatch.setattr(automatic, "_MOST_ROWS", 200)
     seen = []
-    own = _pilot.Pilot.__init__
+    own = automatic.Pilot.__init__
 
     def init(self, *arguments, **options):
         own(self, *arguments, **options)
         seen.append((len(self.training.X), len(self.held.X), set(self.training.codes.tolist())))
 
-    monkeypatch.setattr(_pilot.Pilot, "__init__", init)
+    monkeypatch.setattr(automatic.Pilot, "__init__", init)
     X, y = make_rows(600)
     y[:3] = 2  # a rare class has a row to train on
     forest(max_samples=300).fit(X, y)

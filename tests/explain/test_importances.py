@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lhtree import LHForestClassifier, LHTClassifier, _core, load_scorer, plot_importances, save
+from lhtree import LHForestClassifier, LHTClassifier, load_scorer, plot_importances, save
 from lhtree.model.trees import SCHEMA, Trees
 from reference import trees as reference
 from support import bridge, strategies
@@ -95,8 +95,7 @@ def test_shares_and_gains_of_any_response(direction, is_real):
     response = score if is_real else (score > 0).astype(np.uint8)
     block = strategies.Problem(X, response, generator.integers(1, 4, 300) * 0.5)
     options = reference.Options(direction=direction, offset="gini", max_features=3)
-    arrays, leaf_of_row = _core.grow(X, block.y, block.weight, bridge.core_options(options), 3)
-    grown = bridge.as_tree(arrays, 0, leaf_of_row)
+    arrays, grown = bridge.grow(block, options, 3)
     assert len(grown.left) > 20
     check_shares(grown, arrays, block)
     trees = Trees(**{name: values for name, values in arrays.items() if name in SCHEMA})

@@ -112,7 +112,7 @@ def test_a_worker_that_is_killed_and_another_that_leaves(cluster, tmp_path, monk
 
 
 def test_holders_that_dask_copies(cluster, tmp_path, monkeypatch):
-    """A copy holds nothing; rows that have one are held anew."""
+    """A copy holds no rows; they are placed on a worker again."""
     cluster.use(2)
     fit_and_compare(
         cluster,
@@ -137,7 +137,7 @@ class SlowRows:
 
 
 def test_repeated_requests_are_answered_once(monkeypatch):
-    """A holder answers no request after changes that it missed."""
+    """Requests after missed changes are rejected."""
     given = types.SimpleNamespace(make_bins=lambda: None)
     worker = types.SimpleNamespace(state=types.SimpleNamespace(nthreads=1))
     monkeypatch.setattr(distributed, "get_worker", lambda: worker)
@@ -180,7 +180,7 @@ def test_a_worker_that_is_lost_while_it_grows_trees(cluster, tmp_path, monkeypat
 
 
 def test_rows_that_are_gone(cluster, monkeypatch, rejects):
-    """Scattered rows cannot be computed again, nor what was made of them, if no worker is left that has it."""
+    """Scattered rows, and results computed from them, cannot be computed again once all workers are lost."""
     addresses = cluster.use(2)
     monkeypatch.setattr(_client, "_PATIENCE", 600.0)  # nannies of a busy machine need long to start others
     X, _, _, labels = make_table()
@@ -246,7 +246,7 @@ def test_no_worker_is_left(monkeypatch, rejects):
     now = np.array(0.0)
     monkeypatch.setattr(_client.time, "monotonic", lambda: float(now))
     patience = _client.Patience(Nobody())
-    for seconds in (100.0, 29.0):  # a client that was stopped has not waited in vain for so long
+    for seconds in (100.0, 29.0):  # the first look after a pause of the client starts the count
         now += seconds
         assert patience.look() == set()
     now += 2.0

@@ -220,7 +220,7 @@ def quantise(slopes, quanta):
 
 
 def settle_values(tree, of_scores, counted, whole, unit, options):
-    """Set the values of all blocks from the sums of every score; an empty block has those of its parent."""
+    """Set the values of all blocks from the sums of every score; an empty block takes the values of its parent."""
     tree.blocks[0].values = [0.0] * len(of_scores[0])
     for block in tree.blocks:
         if block.left >= 0:

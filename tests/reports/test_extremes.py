@@ -26,7 +26,7 @@ MODELS = [
 
 
 def list_numbers(facts):
-    """Return all numbers of the facts, those of packed arrays too."""
+    """Return all numbers of the facts, including packed arrays."""
     if isinstance(facts, dict) and "base64" in facts:
         return np.frombuffer(base64.b64decode(facts["base64"]), facts["dtype"]).astype(float).tolist()
     if isinstance(facts, (dict, list)):

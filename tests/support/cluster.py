@@ -90,7 +90,7 @@ def start_cluster():
     """A cluster of one worker, which ends with the block."""
     distributed, dask = pytest.importorskip("distributed"), pytest.importorskip("dask")
     options = {"distributed.comm.timeouts.connect": "300s", "distributed.comm.timeouts.tcp": "300s"}
-    if "forkserver" in multiprocessing.get_all_start_methods():  # workers need not import everything anew
+    if "forkserver" in multiprocessing.get_all_start_methods():  # workers start with the imported modules
         options["distributed.worker.multiprocessing-method"] = "forkserver"
         modules = ["distributed", "dask.array", "pandas", "sklearn", "lhtree.dask", "lhtree.estimators.boost"]
         multiprocessing.forkserver.set_forkserver_preload(modules)

@@ -69,7 +69,7 @@ def rejects(request, tmp_path):
 
 
 def renew():
-    """Write the errors of the tests that ran; those that do not depend on parameters once per test."""
+    """Write the errors of the tests that ran, once per test if they do not depend on its parameters."""
     for path, tests in RENEWED.items():
         files = {test.partition("::")[0] for test in tests}
         lines = {key: value for key, value in read_lines(path).items() if key.partition("::")[0] not in files}

@@ -6,6 +6,7 @@ import pytest
 from lhtree.cli._errors import Problem, describe, find_code
 from lhtree.tables.errors import TableError
 
+DATA, USAGE, READ = 1, 2, 3  # exit codes; ``lhtree --help`` explains them
 pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
 

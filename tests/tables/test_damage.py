@@ -6,11 +6,10 @@ import gzip
 import pytest
 
 from lhtree import LHTClassifier, save
-from lhtree.cli._errors import ExitCode
 from lhtree.io import csv as table_csv
 from lhtree.io.read import read_training
 from lhtree.io.source import Reading
-from support.table_files import FORMATS, make_shop, refusal, write  # noqa: F401
+from support.table_files import DATA, FORMATS, READ, USAGE, make_shop, refusal, write  # noqa: F401
 
 
 @pytest.fixture(autouse=True)
@@ -18,7 +17,7 @@ def _folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-def refuse(content, *parts, name="data.csv", code=ExitCode.READ, **options):
+def refuse(content, *parts, name="data.csv", code=READ, **options):
     """Reading fails with a line that has these parts."""
     path = write(content, name)
     message, given = refusal(lambda: read_training(path, "y", Reading(**options)))
@@ -34,13 +33,13 @@ def read(content, **options):
 def test_no_file():
     message, code = refusal(read_training, "nowhere.csv", "y")
     assert message.startswith("cannot read nowhere.csv: No such file")
-    assert code == ExitCode.READ
+    assert code == READ
 
 
 def test_a_folder_of_nothing():
     message, code = refusal(read_training, ".", "y")
     assert message == ". contains no Parquet file: pass a folder of .parquet files"
-    assert code == ExitCode.READ
+    assert code == READ
 
 
 @pytest.mark.parametrize("content", ["", "\n", " \n\n", codecs.BOM_UTF8, codecs.BOM_UTF32_LE])
@@ -50,7 +49,7 @@ def test_empty(content):
 
 @pytest.mark.parametrize("content", ["a,y", "a,y\n", "a,y\n\n\n"])
 def test_no_rows(content):
-    refuse(content, "but no rows", code=ExitCode.DATA)
+    refuse(content, "but no rows", code=DATA)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +88,7 @@ def test_encodings():
 )
 def test_wrong_options(option, values):
     for value in values:
-        refuse("a,y\n1,u\n", f"--{option} ", " is not ", code=ExitCode.USAGE, **{option: value})
+        refuse("a,y\n1,u\n", f"--{option} ", " is not ", code=USAGE, **{option: value})
 
 
 def test_given_delimiter():

@@ -77,7 +77,7 @@ def test_a_subnormal_scale_counts_as_zero(normalize):
 
 @pytest.mark.parametrize("normalize", KINDS)
 def test_many_wide_columns_are_learned_piece_by_piece(normalize):
-    # Columns are taken some megabytes at a time; every piece must land in its place.
+    # Columns are read some megabytes at a time.
     X = np.random.default_rng(0).normal(size=(100_000, 60)) * np.arange(1, 61)
     learned = learn_normalisation(X, None, normalize)
     alone = [learn_normalisation(X[:, [i]], None, normalize) for i in range(60)]

@@ -1,4 +1,4 @@
-"""What is read from a model of a table with categories: explanations, text, pictures and reports name the category."""
+"""Names of categories in explanations, texts, pictures and reports."""
 
 import json
 

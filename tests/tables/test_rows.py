@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from lhtree import LHTClassifier
-from lhtree.cli._errors import ExitCode
 from lhtree.io.read import read_rows, read_training
-from support.table_files import FORMATS, make_shop, refusal  # noqa: F401
+from support.table_files import DATA, FORMATS, make_shop, refusal  # noqa: F401
 
 pd = pytest.importorskip("pandas")
 
@@ -59,7 +58,7 @@ def test_tables_that_are_refused(shop, model, change, parts):
         shop.loc[90, name] = value
     shop.to_csv("bad.csv", index=False)
     message, code = refusal(read, "bad.csv", model, target="kind")
-    assert code == ExitCode.DATA
+    assert code == DATA
     for part in parts:
         assert part in message, message
 

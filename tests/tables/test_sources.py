@@ -32,7 +32,7 @@ ROWS = st.lists(
 
 
 def make_tables(rows, folder):
-    """The rows in every form that can be encoded; those of files as they are read."""
+    """Yield the rows in every form that can be encoded, also written to files and read again."""
     columns = dict(zip(NAMES, map(list, zip(*rows, strict=True)), strict=True))
     arrow = pa.table(columns)
     objects = pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in columns.items()})

@@ -206,7 +206,9 @@ class TestModels:
         own.fit(X[:2000], y[:2000])
         assert abs(own.score(X[2000:], y[2000:]) - 0.5) < 0.04
         crossed = own._model.encoding.encode(X[:2000])[:, 0]
-        assert abs(np.corrcoef(crossed, y[:2000])[0, 1]) > 0.3  # what a model without folds would learn from
+        assert (
+            abs(np.corrcoef(crossed, y[:2000])[0, 1]) > 0.3
+        )  # a model without folds would learn this correlation
         if not isinstance(model, LHBoostClassifier):
             assert own.feature_importances_[0] < 0.6
 

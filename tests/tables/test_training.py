@@ -7,10 +7,9 @@ import sys
 import numpy as np
 import pytest
 
-from lhtree.cli._errors import ExitCode
 from lhtree.io.read import read_training
 from lhtree.io.source import Reading
-from support.table_files import FORMATS, make_shop, refusal, write  # noqa: F401
+from support.table_files import DATA, FORMATS, READ, make_shop, refusal, write  # noqa: F401
 
 pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")
@@ -23,7 +22,7 @@ def _folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-def refuse(content, *parts, code=ExitCode.DATA, target="y", **options):
+def refuse(content, *parts, code=DATA, target="y", **options):
     """Reading a CSV fails with a line that has these parts."""
     message, given = refusal(read_training, write(content), target, **options)
     assert given == code
@@ -78,7 +77,7 @@ def test_stdin_that_is_a_terminal(monkeypatch):
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
     message, code = refusal(read_training, "-", "y")
     assert "pipe a table into it" in message
-    assert code == ExitCode.READ
+    assert code == READ
 
 
 class TestTypes:
@@ -88,7 +87,7 @@ class TestTypes:
 
     def refuse(self, values, *parts, reading=None):
         message, code = refusal(self.column, values, reading)
-        assert code == ExitCode.DATA
+        assert code == DATA
         for part in ("data.csv", "column 'x'", *parts):
             assert part in message, message
         assert self.column(values, reading, categorical=["x"]).notna().any()
@@ -176,7 +175,7 @@ class TestTypes:
     def test_infinity(self):
         message, code = refusal(self.column, ["1", "inf", "1e999"])
         assert "data.csv, line 3: column 'x' contains infinity" in message
-        assert code == ExitCode.DATA
+        assert code == DATA
 
     @pytest.mark.parametrize(
         "dates",

@@ -101,7 +101,7 @@ class Encoding:
 
     @cached_property
     def opposites(self) -> dict[int, Category]:
-        """The other category of every feature of a column with two categories."""
+        """Complementary categories, by feature, of columns with two categories."""
         pairs = [
             (int(first), some)
             for first, some in zip(self.ptr, self.categories, strict=False)

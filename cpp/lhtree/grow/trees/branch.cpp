@@ -41,7 +41,7 @@ Samples whole(const ClassedSamples& samples) {
     return {samples.rows, static_cast<std::size_t>(first - samples.of_class), samples.weight};
 }
 
-// Returns the rows of two classes, one class after the other; copied unless the two are adjacent.
+// Returns the rows of two classes, ordered by class; copied unless the classes are adjacent.
 Samples take_pair(const ClassedSamples& samples, const RunTotals& totals, std::size_t first,
                   std::size_t second, std::vector<float>& columns, std::vector<double>& weight) {
     const std::size_t n_first = totals.end[first] - totals.begin(first);
