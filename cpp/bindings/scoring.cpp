@@ -104,10 +104,11 @@ Calibration take_calibration(const std::optional<Knots>& knots) {
 Scorer* make_scorer(const nb::dict& arrays, const Vector<double>& centre, const Vector<double>& scale,
                     const Vector<double>& prior, const std::optional<std::string>& confidence,
                     const std::string& link, const MaybeVector<double>& base, double clip,
-                    const std::optional<Knots>& calibration) {
+                    const std::optional<Knots>& calibration, const Scorer* companion, double weight) {
     return new Scorer(view_arrays(arrays), copy(centre), copy(scale), copy(prior),
                       confidence ? choose(*confidence, confidence_names) : Confidence::none, find_link(link),
-                      base ? copy(*base) : std::vector<double>{}, clip, take_calibration(calibration));
+                      base ? copy(*base) : std::vector<double>{}, clip, take_calibration(calibration),
+                      {companion, weight});
 }
 
 template <class Value>
@@ -294,6 +295,7 @@ void bind_scoring(nb::module_& m) {
     m.attr("LINKS") = nb::tuple(links);
     m.attr("CALIBRATORS") = names(calibrator_names);
     m.attr("CLIP") = Planes::largest;
+    m.attr("LEAST_MEMBERSHIP") = least_membership;
     m.def(
         "add_contributions", &bound_add_contributions, "arrays"_a, nb::kw_only(), "parent"_a, "outcome"_a,
         "parts"_a.none(), "clip"_a, "target"_a, "leaf"_a, "membership"_a.none(), "Z"_a, "out"_a.noconvert(),
@@ -305,11 +307,12 @@ void bind_scoring(nb::module_& m) {
     scorer.def(
         nb::new_(&make_scorer), "arrays"_a, nb::kw_only(), "centre"_a, "scale"_a, "prior"_a,
         "confidence"_a.none(), "link"_a = "wolf", "base"_a.none() = nb::none(), "clip"_a = Planes::largest,
-        "calibration"_a.none() = nb::none(),
+        "calibration"_a.none() = nb::none(), "companion"_a.none() = nb::none(), "weight"_a = 0.0,
+        nb::keep_alive<0, 11>(),
         "arrays: those of a forest, by name. Optional ones may be missing, others are ignored. link, "
         "base (a raw score per target) and clip: those of boosted models; see LINKS. prior is empty "
         "for a regression, which has one target. calibration: one of CALIBRATORS, then ptr, x and y of its "
-        "knots; see heads.hpp.");
+        "knots; see heads.hpp. companion and weight: a forest whose memberships are part of the raw scores.");
     scorer.def_prop_ro("n_features", &Scorer::n_features);
     scorer.def_prop_ro("n_classes", &Scorer::n_classes);
     scorer.def_prop_ro("n_targets", &Scorer::n_targets);

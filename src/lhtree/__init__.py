@@ -18,6 +18,7 @@ _MODULES = {
     ".draw.sheet": ["sheet"],
     ".estimators.boost": ["LHBoostClassifier", "LHBoostRegressor"],
     ".estimators.compact": ["CompactLHTClassifier", "CompactLHTRegressor"],
+    ".estimators.ensemble": ["LHEnsembleClassifier"],
     ".estimators.forest": ["LHForestClassifier", "LHForestRegressor"],
     ".estimators.persist": ["load", "save"],
     ".estimators.tree": ["LHTClassifier", "LHTRegressor"],
@@ -56,6 +57,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors
     from .estimators.boost import LHBoostRegressor as LHBoostRegressor
     from .estimators.compact import CompactLHTClassifier as CompactLHTClassifier
     from .estimators.compact import CompactLHTRegressor as CompactLHTRegressor
+    from .estimators.ensemble import LHEnsembleClassifier as LHEnsembleClassifier
     from .estimators.forest import LHForestClassifier as LHForestClassifier
     from .estimators.forest import LHForestRegressor as LHForestRegressor
     from .estimators.persist import load as load

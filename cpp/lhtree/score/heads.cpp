@@ -86,6 +86,16 @@ void take_shares(std::size_t n_classes, std::size_t n_rows, double* scores) {
     }
 }
 
+void add_log_memberships(const double* membership, std::size_t n_classes, std::size_t n_rows, double weight,
+                         double* raw) {
+    const auto log = [](double share) { return elementary::log(std::max(share, least_membership)); };
+    if (n_classes == 2)
+        for (std::size_t row = 0; row < n_rows; ++row, membership += 2)
+            raw[row] += weight * (log(membership[1]) - log(membership[0]));
+    else
+        for (std::size_t i = 0; i < n_rows * n_classes; ++i) raw[i] += weight * log(membership[i]);
+}
+
 void find_largest(const double* scores, std::size_t n_classes, std::size_t n_rows, std::int64_t* out) {
     for (std::size_t row = 0; row < n_rows; ++row, scores += n_classes)
         out[row] = std::max_element(scores, scores + n_classes) - scores;

@@ -63,6 +63,12 @@ void settle(const double* membership, const std::vector<double>& prior, std::siz
 // Divides every row by its sum.
 void take_shares(std::size_t n_classes, std::size_t n_rows, double* scores);
 
+// Adds weight · ln μ of every class to raw scores; with two classes, weight · (ln μ of the second - ln μ of
+// the first). Memberships below least_membership count as that.
+constexpr double least_membership = 1e-6;
+void add_log_memberships(const double* membership, std::size_t n_classes, std::size_t n_rows, double weight,
+                         double* raw);
+
 // Writes the class with the largest score, the first of equals.
 void find_largest(const double* scores, std::size_t n_classes, std::size_t n_rows, std::int64_t* out);
 

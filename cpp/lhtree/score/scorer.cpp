@@ -7,6 +7,8 @@
 
 namespace lhtree {
 
+constexpr double most_weight = 1e6;  // of a companion
+
 // Rows that go through all trees together, so that a tree is fetched once for all of them.
 struct Tile {
     std::size_t begin = 0, n_rows = 0;
@@ -47,7 +49,7 @@ struct Tile {
 
 Scorer::Scorer(const ForestView& forest, std::vector<double> centre, std::vector<double> scale,
                std::vector<double> prior, Confidence confidence, const Link& link, std::vector<double> base,
-               double clip, Calibration calibration)
+               double clip, Calibration calibration, Companion companion)
     : planes_(checked(forest, {centre.size(), scale.size(), prior.size(), confidence, link, base, clip}),
               centre.size(), clip),
       forest_(pack(forest, planes_, prior.size(), !link.is_boosted())),
@@ -59,10 +61,21 @@ Scorer::Scorer(const ForestView& forest, std::vector<double> centre, std::vector
       confidence_(confidence),
       link_(link),
       calibration_(std::move(calibration)),
+      companion_(companion),
       base_(std::move(base)) {
     calibration_.check(n_targets());
     if (calibration_.is_given() && link_.is_regression())
         throw std::invalid_argument("not the arrays of a model: a regression has no calibration");
+    if (companion_.is_given()) {
+        const Scorer& forest = *companion_.forest;
+        if (!link_.is_boosted() || link_.is_regression() || forest.link_.output != Output::membership ||
+            forest.n_classes() != n_classes() || forest.n_features() != n_features())
+            throw std::invalid_argument(
+                "not the arrays of a model: a companion is a forest of the same classes and features as a "
+                "boosted classifier");
+        if (!(companion_.weight >= 0.0 && companion_.weight <= most_weight))
+            throw std::invalid_argument("not the arrays of a model: the weight of a companion is not valid");
+    }
     if (link_.output == Output::estimate) base_.assign(1, 0.0);
     if (forest_.is_joint()) {
         n_trees_of_.assign(n_classes(), static_cast<double>(n_trees()));
@@ -325,8 +338,31 @@ bool Scorer::each_tile(const InputRows& x, std::size_t n_threads, Watch& watch, 
     return is_finite;
 }
 
+bool Scorer::pool(const InputRows& x, std::size_t n_threads, Watch& watch, std::vector<double>& raw) const {
+    const std::size_t n_rows = std::visit([](const auto& rows) { return rows.n_rows; }, x);
+    raw.resize(n_rows * n_targets());
+    std::vector<double> membership(n_rows * n_classes());
+    if (!score_own(x, Score::raw_score, n_threads, watch, raw.data()) ||
+        !companion_.forest->score(x, Score::membership, n_threads, watch, membership.data()))
+        return false;
+    add_log_memberships(membership.data(), n_classes(), n_rows, companion_.weight, raw.data());
+    return true;
+}
+
 bool Scorer::score(const InputRows& x, Score score, std::size_t n_threads, Watch& watch, double* out) const {
     check_score(link_, score);
+    if (!companion_.is_given()) return score_own(x, score, n_threads, watch, out);
+    std::vector<double> raw;
+    if (!pool(x, n_threads, watch, raw)) return false;
+    if (is_probability(score))
+        apply_link(raw.data(), raw.size() / n_targets(), out, score == Score::proba);
+    else
+        std::copy(raw.begin(), raw.end(), out);
+    return true;
+}
+
+bool Scorer::score_own(const InputRows& x, Score score, std::size_t n_threads, Watch& watch,
+                       double* out) const {
     const bool is_final = is_probability(score);
     const std::size_t n_values = columns_of(score);
     return each_tile(x, n_threads, watch, [&](Tile& tile) {
@@ -352,28 +388,37 @@ bool Scorer::score(const InputRows& x, Score score, std::size_t n_threads, Watch
 
 bool Scorer::predict(const InputRows& x, std::size_t n_threads, Watch& watch, std::int64_t* out) const {
     check_score(link_, Score::proba);
+    if (companion_.is_given()) {
+        std::vector<double> raw;
+        if (!pool(x, n_threads, watch, raw)) return false;
+        find_classes(raw, raw.size() / n_targets(), out);
+        return true;
+    }
     return each_tile(x, n_threads, watch, [&](Tile& tile) {
         std::int64_t* const to = out + tile.begin;
-        const bool is_calibrated = calibration_.is_given();
         if (link_.output == Output::membership) {
             take_means(tile, Score::proba);
-            if (is_calibrated)
+            if (calibration_.is_given())
                 settle(tile.membership.data(), tile.n_rows, tile.wolf.data());
             else
                 lhtree::settle(tile.membership.data(), prior_, tile.n_rows, tile.wolf.data());
             return find_largest(tile.wolf.data(), n_classes(), tile.n_rows, to);
         }
         combine_values(tile);
-        if (is_calibrated) {
-            tile.wolf.resize(tile.n_rows * n_classes());
-            apply_link(tile.raw.data(), tile.n_rows, tile.wolf.data());
-            find_largest(tile.wolf.data(), n_classes(), tile.n_rows, to);
-        } else if (n_targets() == 1) {
-            std::transform(tile.raw.begin(), tile.raw.end(), to, [](double raw) { return raw > 0.0; });
-        } else {
-            find_largest(tile.raw.data(), n_classes(), tile.n_rows, to);
-        }
+        find_classes(tile.raw, tile.n_rows, to);
     });
+}
+
+void Scorer::find_classes(const std::vector<double>& raw, std::size_t n_rows, std::int64_t* out) const {
+    if (calibration_.is_given()) {
+        std::vector<double> proba(n_rows * n_classes());
+        apply_link(raw.data(), n_rows, proba.data());
+        find_largest(proba.data(), n_classes(), n_rows, out);
+    } else if (n_targets() == 1) {
+        std::transform(raw.begin(), raw.end(), out, [](double score) { return score > 0.0; });
+    } else {
+        find_largest(raw.data(), n_classes(), n_rows, out);
+    }
 }
 
 bool Scorer::apply(const InputRows& x, std::size_t n_threads, Watch& watch, std::int64_t* out) const {

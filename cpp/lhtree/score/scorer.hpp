@@ -32,6 +32,15 @@ struct LeftOut {
 };
 
 struct Tile;
+class Scorer;
+
+// A forest whose memberships are part of the raw scores of a boosted model; see add_log_memberships.
+struct Companion {
+    const Scorer* forest = nullptr;  // lives as long as the model
+    double weight = 0.0;
+
+    bool is_given() const { return forest != nullptr; }
+};
 
 // Scores rows. Methods that take rows return false if a value is infinite.
 class Scorer {
@@ -39,7 +48,8 @@ class Scorer {
     // Copies the arrays. Throws std::invalid_argument if a model cannot have them.
     Scorer(const ForestView& forest, std::vector<double> centre, std::vector<double> scale,
            std::vector<double> prior, Confidence confidence, const Link& link = find_link("wolf"),
-           std::vector<double> base = {}, double clip = Planes::largest, Calibration calibration = {});
+           std::vector<double> base = {}, double clip = Planes::largest, Calibration calibration = {},
+           Companion companion = {});
 
     const Link& head() const { return link_; }
     std::size_t n_features() const { return centre_.size(); }
@@ -89,6 +99,7 @@ class Scorer {
     Confidence confidence_;
     const Link& link_;
     Calibration calibration_;
+    Companion companion_;
     std::vector<double> base_;         // of every target before the first tree: its raw score, or 0
     std::vector<double> leaf_values_;  // of a model that adds up the values of leaves, if all are constant
 
@@ -102,6 +113,11 @@ class Scorer {
     void add_values(Tile& tile, TreeRange trees, const Done& done) const;
     // The means of the sums over all trees.
     void take_means(Tile& tile, Score score) const;
+    bool score_own(const InputRows& x, Score score, std::size_t n_threads, Watch& watch, double* out) const;
+    // Raw scores with those of the companion.
+    bool pool(const InputRows& x, std::size_t n_threads, Watch& watch, std::vector<double>& raw) const;
+    // Writes the class with the largest raw score.
+    void find_classes(const std::vector<double>& raw, std::size_t n_rows, std::int64_t* out) const;
     // Combined outputs: raw scores, or means of estimates.
     void combine_values(Tile& tile) const;
     void take_memberships(const Tile& tile, const std::uint32_t* leaf, double* out) const;

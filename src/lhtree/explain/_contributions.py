@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _core
 from .._core import add_contributions
-from ..model.model import Model
+from ..model.model import Model, Pool
 from ..model.shares import memberships_at
 from ._paths import Floats, Ints, sum_targets
 
@@ -51,7 +52,39 @@ def find_contributions(model: Model, X: NDArray[Any], out: Floats) -> Floats:
         own /= model.n_estimators
     if n_targets < head.n_outputs:
         np.negative(own, out=out[:, :1])
+    if model.pool is not None:
+        _add_forest(model.pool, X, out)
     return head.spread(head.average(clipped, model.n_estimators), np.negative)
+
+
+def _add_forest(pool: Pool, X: NDArray[Any], out: Floats) -> None:
+    """Add the contributions of the forest of an ensemble.
+
+    They add up to memberships. Their sum of logarithms changes from the base to the row; every contribution is
+    multiplied by the ratio of this change to the change of the membership.
+    """
+    forest = pool.forest
+    of_forest = np.zeros((len(X), forest.n_outputs, forest.n_features))
+    find_contributions(forest, X, of_forest)
+    base, membership = find_base(forest), forest.ask("membership", X)
+    change = _add_logs(pool, membership) - _add_logs(pool, base)
+    step = membership - base
+    # A row with the membership of the base has contributions that cancel out: the slope of the logarithm is their factor.
+    slope = _slopes(pool, base)
+    factor = np.divide(change, step, out=np.broadcast_to(slope, step.shape).copy(), where=np.abs(step) > 1e-9)
+    out += factor[:, :, None] * of_forest
+
+
+def _add_logs(pool: Pool, membership: Floats) -> Floats:
+    """Return the part of memberships in the raw scores of all classes: logarithms, or log-odds of two classes."""
+    log = np.log(np.maximum(membership, _core.LEAST_MEMBERSHIP))
+    return pool.weight * (log - log[..., ::-1] if log.shape[-1] == 2 else log)
+
+
+def _slopes(pool: Pool, membership: Floats) -> Floats:
+    """Return the derivatives of ``_add_logs`` by the membership of each class."""
+    safe = np.maximum(membership, _core.LEAST_MEMBERSHIP)
+    return pool.weight * (1.0 / safe + 1.0 / safe[::-1] if len(safe) == 2 else 1.0 / safe)
 
 
 def _find_shares(model: Model, leaf: Ints) -> Floats:
@@ -73,8 +106,14 @@ def find_base(model: Model) -> Floats:
     """Return the start of the contributions to every class, shape (K,).
 
     This is the mean share of the class in the roots of its trees, or the mean response. For boosted models, it is the
-    base score plus the values of all roots.
+    base score plus the values of all roots; for ensembles, also the part of the forest's base.
     """
+    if model.pool is not None:
+        return _find_own_base(model) + _add_logs(model.pool, find_base(model.pool.forest))
+    return _find_own_base(model)
+
+
+def _find_own_base(model: Model) -> Floats:
     head, roots = model.head, model.trees.block_ptr[:-1]
     if head.shares_classes:
         of_roots = memberships_at(model.trees, roots, model.prior)

@@ -45,6 +45,7 @@ MODEL_ARRAYS = {
         "target statistics of the columns with many categories, each by target and category; the last is the prior",
         is_scored=True,
     ),
+    "pool_forest": _optional("i1", "byte", "the model file of the forest of an ensemble", is_scored=True),
     "prototypes_X": _optional("f8 f4", "prototype feature", "stored training rows"),
     "prototypes_codes": _optional("i4", "prototype", "indices of their classes"),
     "prototypes_given": _optional("i8", "prototype", "their row numbers in fit"),
@@ -79,6 +80,7 @@ _MEASURES = {
     "bin": "bins_value",
     "knot": "calibration_x",
     "statistic": "statistics",
+    "byte": "pool_forest",
 }
 _ONLY_REGRESSION = {"prototypes_response", "oob_prediction", "residual", "residual_weight"}
 # Arrays that are given together or not at all.

@@ -121,6 +121,11 @@ COMPACT: dict[str, Check] = {
     "rounding_loss": _is_float,
     "objective": _is_list_of(_is_float),
 }
+POOL: dict[str, Check] = {
+    "weight": lambda v: _is_float(v) and 0.0 <= v,
+    "boost_weight": lambda v: _is_float(v) and 0.0 <= v,
+    "cv_score": _is_float,
+}
 RESPONSE: dict[str, Check] = {"low": _is_float, "high": _is_float, "mean": _is_float}
 
 
@@ -182,6 +187,9 @@ HEADER = {
         _or_null(_is_response),
         f"{', '.join(RESPONSE)} of the training responses, or null unless the model is a regression",
         None,
+    ),
+    "pool": Field(
+        _or_null(_is_record(POOL)), f"{', '.join(POOL)}, or null unless the model is an ensemble", None
     ),
     "n_rows": Field(_or_null(_is_count), "the number of training rows, or null if it is unknown", None),
     "requires": Field(_is_dict_of(_is_text), "versions by name", {}),

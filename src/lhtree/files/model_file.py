@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from .. import __version__
 from .._write import write_whole
-from ..model.model import Model
+from ..model.model import Model, Pool
 from ..model.records import (
     Bins,
     BoostRecord,
@@ -36,6 +36,7 @@ from .header import (
     COMPACT,
     FOREST,
     HEADER,
+    POOL,
     RESPONSE,
     check_estimators,
     check_header,
@@ -44,6 +45,8 @@ from .header import (
 )
 
 VERSION = (2, 0)
+# The forest of an ensemble is a model file in the file.
+_FOREST_HEADER = {"estimator": "LHForestClassifier", "parameters": {}, "metadata": None}
 
 
 class ModelFile(NamedTuple):
@@ -98,6 +101,7 @@ def pack(model: Model, header: dict[str, Any]) -> NDArray[np.uint8]:
         "prior": model.prior,
         "base": model.base,
         "statistics": model.encoding.statistics if model.encoding.counted else None,
+        "pool_forest": None if model.pool is None else pack(model.pool.forest, _FOREST_HEADER).view(np.int8),
     }
     for prefix, record in (
         ("calibration_", model.calibration),
@@ -124,6 +128,7 @@ def pack(model: Model, header: dict[str, Any]) -> NDArray[np.uint8]:
         "clip": model.clip,
         "response": _encode(model.response, RESPONSE),
         "n_rows": model.n_rows,
+        "pool": _encode(model.pool, POOL),
     }
     given = {name: value for name, value in header.items() if value != HEADER[name].default}
     # Arrays and fields without which a reader would predict something else.
@@ -131,7 +136,7 @@ def pack(model: Model, header: dict[str, Any]) -> NDArray[np.uint8]:
         name: array.since
         for name, array in ALL_ARRAYS.items()
         if array.default is not None and array.is_scored and name in arrays
-    } | {name: HEADER[name].since for name in ("link", "clip", "calibration") if name in given}
+    } | {name: HEADER[name].since for name in ("link", "clip", "calibration", "pool") if name in given}
     text = json.dumps(given, separators=(",", ":"), allow_nan=False)
     return pack_container(arrays, text, _format(VERSION))
 
@@ -238,11 +243,28 @@ def _build(header: dict[str, Any], arrays: Arrays, classes: NDArray[Any]) -> Mod
         forest=None if forest is None else _build_forest(forest, arrays),
         boost=None if boost is None else _build_boost(boost, bins),
         compact=None if compact is None else _build_compact(compact),
+        pool=_build_pool(header, arrays),
         response=response
         and ResponseRecord(
             **response, residual=arrays.get("residual"), residual_weight=arrays.get("residual_weight")
         ),
     )
+
+
+def _build_pool(header: dict[str, Any], arrays: Arrays) -> Pool | None:
+    content, record = arrays.get("pool_forest"), header["pool"]
+    check((content is None) == (record is None), "it has pool or its forest alone")
+    if content is None or record is None:
+        return None
+    forest = check_file(parse(content.view(np.uint8).copy()))  # a copy is aligned
+    check(
+        forest.model.pool is None
+        and forest.model.forest is not None
+        and forest.header["encoding"] == header["encoding"]
+        and forest.header["classes"] == header["classes"],
+        "the forest of the ensemble has other columns or classes",
+    )
+    return Pool(forest.model, **record)
 
 
 def _build_span(arrays: Arrays) -> Span:

@@ -305,6 +305,22 @@ class NumberScoreHead(RawScoreHead):
         )
 
 
+class _Pooled:
+    """Words for ensembles, whose raw scores are those of boosted trees plus the log-memberships of a forest."""
+
+    model_noun: ClassVar[str] = "an ensemble"
+
+
+@dataclass(frozen=True)
+class PoolHead(_Pooled, RawScoreHead):
+    """Raw scores of boosted trees and of a forest, passed through a link."""
+
+
+@dataclass(frozen=True)
+class JointPoolHead(_Pooled, JointScoreHead):
+    """The same with boosted trees of all classes."""
+
+
 _HEADS: dict[str, type[Head]] = {
     "wolf": WolfHead,
     "logistic": RawScoreHead,
@@ -316,7 +332,9 @@ _HEADS: dict[str, type[Head]] = {
 NUMBER_LINKS = tuple(link for link, head in _HEADS.items() if head.predicts == "value")
 
 
-def make_head(link: str, labels: Sequence[Any], *, shares_classes: bool) -> Head:
-    """Return the head of a model from its link, its classes and whether one tree has the outcomes of all classes."""
+def make_head(link: str, labels: Sequence[Any], *, shares_classes: bool, is_pooled: bool = False) -> Head:
+    """Return the head of a model from its link, its classes, and whether one tree has the outcomes of all classes."""
+    if is_pooled:
+        return (JointPoolHead if shares_classes else PoolHead)(link, tuple(labels))
     joint = SharesHead if link == "wolf" else JointScoreHead
     return (joint if shares_classes else _HEADS[link])(link, tuple(labels))

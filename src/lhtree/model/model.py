@@ -54,6 +54,7 @@ class Model:
     min_samples_leaf: float | None = None  # in use; None for boosted models
     response: ResponseRecord | None = None  # of regressions only
     n_rows: int | None = None  # training rows, including those held out for early stopping; None: unknown
+    pool: Pool | None = None  # of ensembles only
 
     @cached_property
     def scorer(self) -> _core.Scorer:
@@ -68,6 +69,7 @@ class Model:
             base=self.base,
             clip=self.clip,
             calibration=None if self.calibration is None else self.calibration.parts,
+            **({} if self.pool is None else {"companion": self.pool.forest.scorer, "weight": self.pool.weight}),
         )
 
     @cached_property
@@ -128,7 +130,9 @@ class Model:
     @cached_property
     def head(self) -> Head:
         """The object that turns outputs of trees into predictions."""
-        return make_head(self.link, self.labels, shares_classes=self.trees.is_joint)
+        return make_head(
+            self.link, self.labels, shares_classes=self.trees.is_joint, is_pooled=self.pool is not None
+        )
 
     @property
     def has_wolf(self) -> bool:
@@ -318,8 +322,21 @@ class Model:
             raise IndexError(f"index {index} is out of range: the model has estimators 0 to {n - 1}.")
         first = range(n)[index] * self.n_targets
         return replace(
-            self, trees=self.trees.part(first, first + self.n_targets), forest=None, calibration=None
+            self, trees=self.trees.part(first, first + self.n_targets), forest=None, calibration=None, pool=None
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """The forest of an ensemble, which adds ``weight`` times the logarithm of its memberships to the raw scores.
+
+    The trees of the ensemble itself are boosted; their values and base are already multiplied by ``boost_weight``.
+    """
+
+    forest: Model
+    weight: float
+    boost_weight: float
+    cv_score: float  # minus the log loss of the ensemble on rows that its members were not fitted on
 
 
 def has_wolf(model: Any) -> bool:

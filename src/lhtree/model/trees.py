@@ -218,6 +218,12 @@ class Trees:
             joined[name] = np.concatenate([own, own[-1] + more[1:]] if is_pointer else [own, more])
         return Trees(**joined)
 
+    def multiply(self, factor: float) -> Trees:
+        """Return boosted trees whose values are multiplied by a factor."""
+        arrays = self.arrays()
+        names = ("n_target", "intercept", "membership_slope", "low", "high", "value")
+        return Trees(**arrays | {name: arrays[name] * factor for name in names if name in arrays})
+
     @property
     def has_units(self) -> bool:
         """Whether trees are evaluated in the user's units, by ``unit_weight`` and ``unit_offset``."""
