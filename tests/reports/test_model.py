@@ -14,6 +14,7 @@ from lhtree import (
     CompactLHTRegressor,
     LHBoostClassifier,
     LHBoostRegressor,
+    LHEnsembleClassifier,
     LHForestClassifier,
     LHForestRegressor,
     LHTClassifier,
@@ -49,6 +50,7 @@ CLASSIFIERS = {
     "boosted, linear": LHBoostClassifier(
         8, learning_rate=0.3, min_samples_leaf=5, leaf="linear", random_state=0
     ),
+    "ensemble": LHEnsembleClassifier(8, n_estimators=5, cv=2, missing_indicator=False, random_state=0),
     "mixed forest": LHForestClassifier(n_estimators=20, direction="mixed", confidence="path", random_state=0),
 }
 REGRESSORS = {

@@ -369,7 +369,11 @@ def fit(
     is_chosen = model in (Kind.TREE, Kind.FOREST) and estimator.min_samples_leaf == "auto"
     if is_chosen and estimator.direction != "mean_difference":
         facts["model"]["min_samples_leaf"] = estimator.min_samples_leaf_
-    learned = {Kind.COMPACT: ("n_leaves", "n_terms", "penalty", "rounding_loss"), Kind.BOOST: ("n_iter",)}
+    learned = {
+        Kind.COMPACT: ("n_leaves", "n_terms", "penalty", "rounding_loss"),
+        Kind.BOOST: ("n_iter",),
+        Kind.ENSEMBLE: ("cv_score",),
+    }
     for name in learned.get(model, ()):
         facts["model"]["n_rounds" if name == "n_iter" else name] = getattr(estimator, f"{name}_")
     if is_json:
@@ -555,6 +559,8 @@ def _show(facts: dict[str, Any], measured: Measured | None) -> None:
     rows = "all rows but a tenth, held out for early stopping," if model["is_stopping"] else "all rows"
     trees += f", leaves of at least {model['min_samples_leaf']}," if "min_samples_leaf" in model else ""
     print(f"{trees} fitted on {rows} in {write_seconds(model['fit_seconds'])}")
+    if "cv_score" in model:
+        print(f"log loss of out-of-fold predictions {-model['cv_score']:.4g}")
     print(f"{model['path']} written, {write_bytes(model['n_bytes'])}")
 
 

@@ -111,7 +111,7 @@ def find_importances(
         raise refuse("kind", kind, f"one of {', '.join(map(repr, KINDS))}")
     names, spread = fitted.column_names, None
     if kind == "gain":
-        values = fitted.encoding.sum_columns(fitted.trees.importances(fitted.n_features))
+        values = fitted.encoding.sum_columns(_share_gain(fitted))
     elif rows is None or (kind == "permutation" and truth is None):
         raise ValueError(
             f"kind={kind!r} needs {'X' if kind == 'contribution' else 'X and y'}: pass held-out rows."
@@ -125,6 +125,16 @@ def find_importances(
     return Importances(
         names, values, kind, _find_unit(fitted.head, kind, has_truth=truth is not None), spread
     )
+
+
+def _share_gain(fitted: Model) -> Floats:
+    """Return the share of every feature in the gain of all blocks; of an ensemble, the weighted mean of its members."""
+    own, pool = fitted.trees.importances(fitted.n_features), fitted.pool
+    if pool is None or pool.weight + pool.boost_weight == 0.0:
+        return own
+    of_forest = pool.forest.trees.importances(fitted.n_features)
+    mean: Floats = np.average([own, of_forest], axis=0, weights=[pool.boost_weight, pool.weight])
+    return mean
 
 
 def _find_unit(head: Head, kind: str, *, has_truth: bool) -> str:

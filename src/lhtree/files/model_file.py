@@ -359,6 +359,7 @@ def inspect(path: str | os.PathLike[str]) -> dict[str, Any]:
         "calibration": header["calibration"],
         "min_samples_leaf": model.min_samples_leaf,
         "boost": boost and {"n_rounds": model.n_estimators, "learning_rate": boost.learning_rate},
+        "pool": model.pool and header["pool"] | {"n_estimators": model.pool.forest.n_estimators},
         "n_samples": _count_rows(model),
         "n_trees": trees.n_trees,
         "n_blocks": trees.n_blocks,

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import __version__
+from .. import __version__, _core
 from .._parameters import refuse
 from ..evaluation import Evaluation, Measured, RegressionEvaluation, find_quantile
 from ..evaluation.classification import ClassPart
@@ -87,7 +87,8 @@ def summarise(
         "test": None if on_test is None else _describe_measured(on_test),
         **_describe_classes(shown, judged),
         "warnings": find_warnings(fitted, classes, (rows, test_rows), (on_given, on_test)),
-        "trees": describe_trees(fitted, rows, max_bytes),
+        "trees": describe_trees(fitted, rows, max_bytes if fitted.pool is None else max_bytes / 2.0),
+        "pool": _describe_pool(fitted, rows, max_bytes / 2.0),
         "effects": describe_effects(fitted, shown),
         "samples": samples,
         "rounds": _describe_rounds(fitted),
@@ -171,6 +172,31 @@ def _describe_model(model: Any, fitted: Model) -> dict[str, Any]:
             {"name": name, "value": _shorten(repr(value)), "is_default": _is_same(value, defaults[name])}
             for name, value in model.get_params(deep=False).items()
         ],
+    }
+
+
+def _describe_pool(fitted: Model, rows: ReportRows, max_bytes: float) -> dict[str, Any] | None:
+    """Return the forest of an ensemble: facts that differ from those of the boosted trees."""
+    if fitted.pool is None:
+        return None
+    forest = fitted.pool.forest
+    return {
+        "weight": fitted.pool.weight,
+        "boost_weight": fitted.pool.boost_weight,
+        "cv_score": fitted.pool.cv_score,
+        "least_membership": _core.LEAST_MEMBERSHIP,
+        "n_estimators": forest.n_estimators,
+        "centre": forest.normalisation.centre,
+        "scale": forest.normalisation.scale,
+        "model": {
+            "link": forest.link,
+            "base": None,
+            "clip": forest.clip,
+            "calibration": None,
+            "confidence": forest.confidence,
+            "is_counted": forest.is_counted,
+        },
+        "trees": describe_trees(forest, rows, max_bytes),
     }
 
 

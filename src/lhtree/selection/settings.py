@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain, islice
 from typing import Any
 
@@ -33,7 +33,10 @@ _COMPACT_LEAVES = (4, 8, 16)
 _COMPACT_TERMS = (2, 4, 8)
 _COMPACT_PENALTIES = (0.3, 1.0, 3.0, 10.0)
 
+_ENSEMBLE_ROUNDS = (200, 400, 800)
+
 Setting = dict[str, Any]  # values of the searched parameters that the estimator has
+Draw = Callable[[np.random.Generator, Setting, int], Setting]
 
 
 def draw_settings(params: Setting, n_rows: int, n_settings: int, seed: int) -> Iterator[Setting]:
@@ -47,16 +50,24 @@ def draw_settings(params: Setting, n_rows: int, n_settings: int, seed: int) -> I
 def _find_different(params: Setting, n_rows: int, n_settings: int, seed: int) -> Iterator[Setting]:
     known: list[Setting] = []
     generator = np.random.default_rng(seed)
-    is_compact = "max_terms" in params
-    draw = _draw_compact if is_compact else _draw_boost if "max_iter" in params else _draw_trees
+    draw = _choose_draw(params)
     # More than needed, because some are equal.
     draws = [draw(generator, params, n_rows) for _ in range(20 * n_settings)]
     given = {name: params[name] for name in draws[0]}
-    first = [given] if is_compact else [given, given | {"direction": _choose_other(params)}]
+    first = [given, given | {"direction": _choose_other(params)}] if "direction" in given else [given]
     for setting in chain(first, draws):
         if setting not in known:
             known.append(setting)
             yield setting
+
+
+def _choose_draw(params: Setting) -> Draw:
+    """Return the function that draws settings for the estimator with these parameters."""
+    if "max_terms" in params:
+        return _draw_compact
+    if "cv" in params:
+        return _draw_ensemble
+    return _draw_boost if "max_iter" in params else _draw_trees
 
 
 def _choose_other(params: Setting) -> str:
@@ -107,6 +118,13 @@ def _draw_boost(generator: np.random.Generator, params: Setting, n_rows: int) ->
         "min_samples_leaf": int(generator.choice(leaves)),
         "l2_regularization": float(generator.choice(_BOOST_L2)),
         "n_directed": n_directed if direction == "mixed" else params["n_directed"],
+    }
+
+
+def _draw_ensemble(generator: np.random.Generator, params: Setting, n_rows: int) -> Setting:
+    return {
+        "max_iter": int(generator.choice(_ENSEMBLE_ROUNDS)),
+        "n_estimators": int(generator.choice(_TREES)),
     }
 
 

@@ -335,6 +335,7 @@ def tune(
       as far as the estimator has them;
     - for boosted trees: direction, growth, max_iter, learning_rate, max_depth, min_samples_leaf, l2_regularization and
       n_directed;
+    - for ensembles: max_iter and n_estimators;
     - for compact trees: max_leaf_nodes, max_terms, penalty and min_samples_leaf.
 
     A setting that is significantly worse than the best is abandoned early. The same ``random_state`` gives the same
@@ -342,9 +343,9 @@ def tune(
 
     Parameters
     ----------
-    estimator : {"tree", "forest", "boost", "compact"} or estimator
-        ``LHTClassifier()``, ``LHForestClassifier()``, ``LHBoostClassifier()`` or ``CompactLHTClassifier()``; or any
-        estimator of lhtree, regressors included, whose other parameters are kept.
+    estimator : {"tree", "forest", "boost", "ensemble", "compact"} or estimator
+        ``LHTClassifier()``, ``LHForestClassifier()``, ``LHBoostClassifier()``, ``LHEnsembleClassifier()`` or
+        ``CompactLHTClassifier()``; or any estimator of lhtree, regressors included, whose other parameters are kept.
     X : array-like of shape (n, m)
         Samples, as for ``fit``.
     y : array-like of shape (n,)
@@ -456,10 +457,17 @@ def _write(score: float) -> str:
 def _find_estimator(estimator: Any) -> Any:
     import lhtree
 
-    named = {"tree": "LHT", "forest": "LHForest", "boost": "LHBoost", "compact": "CompactLHT"}
+    named = {
+        "tree": "LHT",
+        "forest": "LHForest",
+        "boost": "LHBoost",
+        "ensemble": "LHEnsemble",
+        "compact": "CompactLHT",
+    }
     if isinstance(estimator, str) and estimator in named:
         return getattr(lhtree, f"{named[estimator]}Classifier")()
     kinds = [f"{name}{task}" for name in named.values() for task in ("Classifier", "Regressor")]
+    kinds.remove("LHEnsembleRegressor")
     if not isinstance(estimator, tuple(getattr(lhtree, kind) for kind in kinds)):
         raise refuse("estimator", estimator, f"one of {', '.join([*map(repr, named), *kinds])}")
     return estimator

@@ -65,6 +65,7 @@ export class Model {
     if (!this.n_target) this.value = findValues(this);
     this.mix = this.countMix();
     this.isCounted = facts.model.is_counted;
+    this.pool = facts.pool && makePool(facts);
     // Without normalisation, typical values are unknown.
     this.knowsUsual = this.scale.some((scale) => scale !== 1) || this.centre.some((centre) => centre !== 0);
   }
@@ -233,6 +234,7 @@ export class Model {
   // side taken: each has its term minus a part of the offset in proportion to its weight. If nothing pulls, the sizes
   // of the weights count; if all are 0, the features share equally. Same rule as in Python (lhtree.explain).
   contributions(score, cls) {
+    if (this.pool) return addForest(this.pool, score, cls, addChanges(this, score, cls));
     if (this.value) return addChanges(this, score, cls);
     const isMirrored = this.nClasses === 2 && cls === 0;
     const own = score.walks.filter((way) => this.nClasses === 2 || this.target[way.tree] === cls);
@@ -264,6 +266,32 @@ export class Model {
     }
     return { base, byFeature };
   }
+}
+
+// The forest of an ensemble, and the part of its memberships in the raw score of a class.
+function makePool(facts) {
+  const { weight, least_membership, centre, scale, model, trees } = facts.pool;
+  const forest = new Model({ ...facts, pool: null, model, trees, features: { ...facts.features, centre, scale } });
+  const log = (membership) => Math.log(Math.max(membership, least_membership));
+  const slope = (membership) => 1 / Math.max(membership, least_membership);
+  const isPair = forest.nClasses === 2;
+  return {
+    forest,
+    add: (membership, cls) => weight * (log(membership[cls]) - (isPair ? log(membership[1 - cls]) : 0)),
+    slope: (membership, cls) => weight * (slope(membership[cls]) + (isPair ? slope(membership[1 - cls]) : 0)),
+  };
+}
+
+// Base and contributions with those of the forest, multiplied by the ratio of the change of the logarithm to the change
+// of the membership. Same rule as in Python (lhtree.explain).
+function addForest(pool, score, cls, own) {
+  const { membership } = score.ofForest;
+  const parts = membership.map((_, k) => pool.forest.contributions(score.ofForest, k));
+  const base = parts.map((part) => part.base);
+  const step = membership[cls] - base[cls];
+  const factor = Math.abs(step) > 1e-9 ? (pool.add(membership, cls) - pool.add(base, cls)) / step : pool.slope(base, cls);
+  const byFeature = own.byFeature.map((value, f) => value + factor * parts[cls].byFeature[f]);
+  return { ...own, base: own.base + pool.add(base, cls), byFeature };
 }
 
 // WOLF values with their fall-backs, as predict and predict_proba do.
@@ -312,6 +340,8 @@ function addTrees(model, row) {
 // Raw scores and probabilities by class. With two classes, the first mirrors the second.
 function scoreRaw(model, row) {
   const { raw, walks } = addTrees(model, row);
+  const ofForest = model.pool && model.pool.forest.score(row.values);
+  if (ofForest) raw.forEach((score, target) => (raw[target] = score + model.pool.add(ofForest.membership, model.nClasses === 2 ? 1 : target)));
   const rawScore = model.link === "logistic" ? [-raw[0], raw[0]] : raw;
   const largest = Math.max(...rawScore);
   let proba = raw.map((score) => Math.exp(score - largest));
@@ -322,7 +352,7 @@ function scoreRaw(model, row) {
   const total = proba.reduce((sum, each) => sum + each, 0);
   proba = proba.map((each) => each / total);
   const prediction = model.link === "logistic" ? Number(raw[0] > 0) : raw.indexOf(largest);
-  return withCalibration(model, { ...row, walks, rawScore, proba, prediction, fallback: null }, raw);
+  return withCalibration(model, { ...row, walks, rawScore, proba, prediction, ofForest, fallback: null }, raw);
 }
 
 // Value of every block: its estimate where its features have their means. In a regression tree, the mean response.

@@ -37,7 +37,7 @@ export class RowExplorer {
     this.values = Array.from({ length: model.nFeatures }, () => NaN);
     this.fields = new Map();
     this.choices = [];
-    this.isWhole = facts.trees.n_shown === facts.model.n_estimators;
+    this.isWhole = facts.trees.n_shown === facts.model.n_estimators && (!facts.pool || facts.pool.trees.n_shown === facts.pool.n_estimators);
     find("row-hint").append(onScreen("Pick a row or enter values. "), "The page computes the prediction exactly as the model does. An empty field is a missing value.");
     if (!this.isWhole)
       find("row-hint").after(el("p", { class: "notice", id: "partial" }, model.head.tellPartial()));
