@@ -11,6 +11,7 @@ from lhtree import (
     CompactLHTRegressor,
     LHBoostClassifier,
     LHBoostRegressor,
+    LHEnsembleClassifier,
     LHForestClassifier,
     LHForestRegressor,
     LHTClassifier,
@@ -43,6 +44,7 @@ CLASSIFIERS = [
     lambda: LHForestClassifier(3, direction="mixed", multi_class="one_tree", random_state=0),
     lambda: LHBoostClassifier(5, min_samples_leaf=1, random_state=0),
     lambda: LHBoostClassifier(5, min_samples_leaf=1, leaf="linear", random_state=0),
+    lambda: LHEnsembleClassifier(3, n_estimators=2, cv=2, random_state=0),
     lambda: CompactLHTClassifier(random_state=0),
 ]
 REGRESSORS = [

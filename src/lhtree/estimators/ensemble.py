@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .._core import Scorer
 from .._extras import show_progress
-from .._parameters import check_count, check_verbose, draw_seed, refuse
+from .._parameters import check_count, check_verbose, draw_seed
 from ..grow.calibrate import assign_folds
 from ..grow.pooling import pool_scores
 from ..grow.sources import MemoryTable
@@ -60,8 +60,8 @@ class LHEnsembleClassifier(Classifier):
         Weights of the boosted trees and of the forest.
     cv_score_ : float
         Minus the log loss of out-of-fold predictions of the ensemble.
-    trees_, n_leaves_, depth_
-        Views, leaves and depth of the boosted trees.
+    trees_, n_leaves_, depth_, n_iter_
+        Views, leaves, depth and rounds of the boosted trees.
     feature_importances_ : array of shape (m,)
         Mean of the importances of both members, weighted by ``weights_``.
 
@@ -125,16 +125,15 @@ class LHEnsembleClassifier(Classifier):
         """
         n_folds = check_count("cv", self.cv, 2)
         training = prepare(self, MemoryTable(self, X, y, sample_weight))
-        counts = np.bincount(training.codes)
-        if counts.min() < 2:
-            label = training.classes.tolist()[int(counts.argmin())]
+        is_single = np.bincount(training.codes)[training.codes] == 1  # such a row is never held out
+        if is_single.all():
             raise ValueError(
-                f"class {label!r} has 1 row, but an ensemble needs at least 2 rows of every class: drop the class, or "
+                "every class has a single row, but the weights of an ensemble need rows to hold out: pass more rows, or "
                 "fit an LHBoostClassifier."
             )
         seed = draw_seed(self.random_state)
         n_threads = count_threads(self.n_jobs)
-        fold = assign_folds(training.codes, seed, n_folds)
+        fold = np.where(is_single, -1, assign_folds(training.codes, seed, n_folds))
         raw_score = np.empty((training.n_rows, training.n_targets))
         membership = np.empty((training.n_rows, len(training.classes)))
         with self._progress(2 * (n_folds + 1)) as progress:
@@ -148,7 +147,9 @@ class LHEnsembleClassifier(Classifier):
                     raw_score[held] = training.X[held].ask(members[0], "raw_score", n_threads)
                     membership[held] = training.X[held].ask(members[1], "membership", n_threads)
             report(2 * (n_folds + 1))
-        pooled = pool_scores(raw_score, membership, training)
+        known = np.flatnonzero(~is_single)
+        weight = None if training.weight is None else training.weight[known]
+        pooled = pool_scores(raw_score[known], membership[known], training.codes[known], weight)
         self._model = replace(
             boost,
             trees=boost.trees.multiply(pooled.boost),
@@ -203,6 +204,11 @@ class LHEnsembleClassifier(Classifier):
         member = self._members()[1]
         member._model = self._read_pool().forest
         return member
+
+    @property
+    def n_iter_(self) -> int:
+        """Number of rounds of the boosted trees."""
+        return self._read().n_estimators
 
     @property
     def weights_(self) -> NDArray[np.float64]:

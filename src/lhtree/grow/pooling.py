@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from .. import _core
-from .training import Training
 
 Floats = NDArray[np.float64]
 
@@ -27,23 +26,25 @@ class Pooled(NamedTuple):
     score: float
 
 
-def pool_scores(raw_score: Floats, membership: Floats, training: Training) -> Pooled:
+def pool_scores(
+    raw_score: Floats, membership: Floats, codes: NDArray[np.int32], weight: Floats | None
+) -> Pooled:
     """Return the weights of raw scores and log-memberships whose sum has the least log loss.
 
     Weights are not negative. The loss is convex; a quadratic penalty draws the weights of few rows to the prior.
     """
     members = np.stack([_by_class(raw_score), np.log(np.maximum(membership, _core.LEAST_MEMBERSHIP))])
-    own = members[:, np.arange(training.n_rows), training.codes]
-    weight = np.ones(training.n_rows) if training.weight is None else training.weight
-    weight = weight / weight.sum()
-    pull = _PRIOR_ROWS / training.n_rows
+    own = members[:, np.arange(len(codes)), codes]
+    share_of_row = np.ones(len(codes)) if weight is None else weight
+    share_of_row = share_of_row / share_of_row.sum()
+    pull = _PRIOR_ROWS / len(codes)
 
     def measure(weights: Floats) -> tuple[float, Floats]:
         total = np.tensordot(weights, members, 1)
         log_sum = np.logaddexp.reduce(total, axis=1)
         share = np.exp(total - log_sum[:, None])
-        loss = weight @ (log_sum - weights @ own)
-        slope = (np.einsum("mnk,nk->mn", members, share) - own) @ weight
+        loss = share_of_row @ (log_sum - weights @ own)
+        slope = (np.einsum("mnk,nk->mn", members, share) - own) @ share_of_row
         distance = weights - _PRIOR
         return float(loss + pull * distance @ distance), slope + 2.0 * pull * distance
 
