@@ -236,6 +236,8 @@ CALIBRATORS: tuple = ('sigmoid', 'isotonic')
 
 CLIP: float = 1e+30
 
+LEAST_MEMBERSHIP: float = 1e-06
+
 def add_contributions(arrays: dict, *, parent: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], outcome: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], parts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, clip: float, target: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], leaf: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], membership: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, Z: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), device='cpu')]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
     """
     Add the contributions of features, summed over all trees, to out, (n_rows, n_targets, n_features). Returns the changes by the ranges of leaves with values, (n_rows, n_targets). See contributions.hpp.

@@ -91,7 +91,9 @@ def _list_facts(path: str, facts: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     if facts["boost"]:
         yield "rounds", "{n_rounds:,}, learning rate {learning_rate:g}".format(**facts["boost"])
     if facts["pool"]:
-        weights = "{boost_weight:g} boosted trees, {weight:g} forest of {n_estimators:,} trees".format(**facts["pool"])
+        weights = "{boost_weight:g} boosted trees, {weight:g} forest of {n_estimators:,} trees".format(
+            **facts["pool"]
+        )
         yield "members", weights
         yield "out of fold", f"log loss {-facts['pool']['cv_score']:.4g}"
     yield "trees", f"{facts['n_trees']:,}, maximum depth {facts['depth']}"

@@ -128,8 +128,8 @@ class LHEnsembleClassifier(Classifier):
         is_single = np.bincount(training.codes)[training.codes] == 1  # such a row is never held out
         if is_single.all():
             raise ValueError(
-                "every class has a single row, but the weights of an ensemble need rows to hold out: pass more rows, or "
-                "fit an LHBoostClassifier."
+                "every class has a single row, but the weights of an ensemble need rows to hold out: pass more rows, "
+                "or fit an LHBoostClassifier."
             )
         seed = draw_seed(self.random_state)
         n_threads = count_threads(self.n_jobs)
@@ -153,7 +153,7 @@ class LHEnsembleClassifier(Classifier):
         self._model = replace(
             boost,
             trees=boost.trees.multiply(pooled.boost),
-            base=boost.base * pooled.boost,  # type: ignore[operator]  # a boosted model has a base
+            base=pooled.boost * np.asarray(boost.base),
             pool=Pool(forest, pooled.forest, pooled.boost, pooled.score),
         )
         return self

@@ -69,7 +69,7 @@ def _add_forest(pool: Pool, X: NDArray[Any], out: Floats) -> None:
     base, membership = find_base(forest), forest.ask("membership", X)
     change = _add_logs(pool, membership) - _add_logs(pool, base)
     step = membership - base
-    # A row with the membership of the base has contributions that cancel out: the slope of the logarithm is their factor.
+    # Contributions cancel out where the membership is that of the base; their factor is the slope of the logarithm.
     slope = _slopes(pool, base)
     factor = np.divide(change, step, out=np.broadcast_to(slope, step.shape).copy(), where=np.abs(step) > 1e-9)
     out += factor[:, :, None] * of_forest

@@ -122,8 +122,8 @@ COMPACT: dict[str, Check] = {
     "objective": _is_list_of(_is_float),
 }
 POOL: dict[str, Check] = {
-    "weight": lambda v: _is_float(v) and 0.0 <= v,
-    "boost_weight": lambda v: _is_float(v) and 0.0 <= v,
+    "weight": lambda v: _is_float(v) and v >= 0.0,
+    "boost_weight": lambda v: _is_float(v) and v >= 0.0,
     "cv_score": _is_float,
 }
 RESPONSE: dict[str, Check] = {"low": _is_float, "high": _is_float, "mean": _is_float}

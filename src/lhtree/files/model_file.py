@@ -46,7 +46,7 @@ from .header import (
 
 VERSION = (2, 0)
 # The forest of an ensemble is a model file in the file.
-_FOREST_HEADER = {"estimator": "LHForestClassifier", "parameters": {}, "metadata": None}
+_FOREST_HEADER: dict[str, Any] = {"estimator": "LHForestClassifier", "parameters": {}, "metadata": None}
 
 
 class ModelFile(NamedTuple):

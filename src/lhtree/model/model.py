@@ -69,7 +69,8 @@ class Model:
             base=self.base,
             clip=self.clip,
             calibration=None if self.calibration is None else self.calibration.parts,
-            **({} if self.pool is None else {"companion": self.pool.forest.scorer, "weight": self.pool.weight}),
+            companion=None if self.pool is None else self.pool.forest.scorer,
+            weight=0.0 if self.pool is None else self.pool.weight,
         )
 
     @cached_property
@@ -322,7 +323,11 @@ class Model:
             raise IndexError(f"index {index} is out of range: the model has estimators 0 to {n - 1}.")
         first = range(n)[index] * self.n_targets
         return replace(
-            self, trees=self.trees.part(first, first + self.n_targets), forest=None, calibration=None, pool=None
+            self,
+            trees=self.trees.part(first, first + self.n_targets),
+            forest=None,
+            calibration=None,
+            pool=None,
         )
 
 
