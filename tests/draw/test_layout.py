@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lhtree import LHTClassifier
-from lhtree.draw.layout import Sizes, choose_depth, lay_out
+from lhtree.draw.tree import Sizes, choose_depth, lay_out
 from support import pictures
 
 SIZES = Sizes(2.0, 1.0, 0.9, 0.5, 0.6, 0.14, 0.42)

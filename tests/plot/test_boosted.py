@@ -15,8 +15,8 @@ from lhtree import (
 )
 from lhtree.describe.palette import AGAINST, FOR
 from lhtree.plot._block import find_sums
+from lhtree.plot._curves import find_losses
 from lhtree.plot._path import find_rungs
-from lhtree.plot._rounds import find_losses
 from support import pictures
 from support.boosted import fit_boosted
 

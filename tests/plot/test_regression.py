@@ -13,8 +13,8 @@ from lhtree import (
     plot_tree,
 )
 from lhtree.plot._block import find_responses
+from lhtree.plot._curves import find_losses
 from lhtree.plot._path import find_rungs
-from lhtree.plot._rounds import find_losses
 from support.pictures import find_flaws, written
 from support.regressions import KINDS, fit_regression, make_houses
 

@@ -176,12 +176,15 @@ class TestTextAndTables:
 class TestPictures:
     def test_every_picture_can_be_drawn(self, tree, forest, table):
         X, y = table
-        plot_tree(tree)
-        plot_weights(tree)
-        plot_block(tree, X, y, block=0)
-        plot_membership(tree, features="age", row=X.iloc[0])
-        plot_decision_regions(tree, X, y, features=["age", "hours"], row=X.iloc[1], n_points=20)
-        plot_path(forest.explain(X.iloc[0]))
+        drawn = [
+            plot_tree(tree),
+            plot_weights(tree),
+            plot_block(tree, X, y, block=0),
+            plot_membership(tree, features="age", row=X.iloc[0]),
+            plot_decision_regions(tree, X, y, features=["age", "hours"], row=X.iloc[1], n_points=20),
+            plot_path(forest.explain(X.iloc[0])),
+        ]
+        assert all(ax.has_data() or ax.texts for axes in drawn for ax in np.ravel(axes))
 
     def test_importances_are_by_column(self, tree, table):
         ax = plot_importances(tree)

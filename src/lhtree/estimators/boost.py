@@ -25,8 +25,17 @@ from ..model.model import Model
 from ..model.records import BoostRecord
 from ..tables.learn import TableSummary
 from ..tables.normalise import Normalisation, Span
-from .base import Classifier, Predictor, Regressor, count_threads, normalise
-from .documentation import ALL, CLASSIFIER, REGRESSOR, document
+from .base import (
+    ALL,
+    CLASSIFIER,
+    REGRESSOR,
+    Classifier,
+    Predictor,
+    Regressor,
+    count_threads,
+    document,
+    normalise,
+)
 
 _BOOST = """
 learning_rate : "auto" or float

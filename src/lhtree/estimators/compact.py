@@ -30,8 +30,17 @@ from ..model.model import Model
 from ..model.records import CompactRecord
 from ..model.trees import bound_values
 from ..tables.normalise import Normalisation
-from .base import Classifier, Predictor, Regressor, count_threads, normalise
-from .documentation import ALL, CLASSIFIER, REGRESSOR, document
+from .base import (
+    ALL,
+    CLASSIFIER,
+    REGRESSOR,
+    Classifier,
+    Predictor,
+    Regressor,
+    count_threads,
+    document,
+    normalise,
+)
 
 MOST_LEAVES = 256
 _CENTRE_DIGITS = 2  # of their scale; more digits would not change predictions noticeably

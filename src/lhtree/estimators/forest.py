@@ -28,8 +28,7 @@ from ..grow.training import Training, prepare
 from ..io.passes import open_passes
 from ..model.model import Model
 from ..model.records import Drawn, ForestRecord
-from .base import Predictor, Regressor, count_threads
-from .documentation import ALL, CLASSIFIER, REGRESSOR, document
+from .base import ALL, CLASSIFIER, REGRESSOR, Predictor, Regressor, count_threads, document
 from .out_of_bag import add_values, add_votes, measure_out_of_bag, score_out_of_bag
 from .tree import (
     REGRESSION_SETTINGS,

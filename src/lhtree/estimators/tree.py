@@ -24,8 +24,17 @@ from ..model.model import Model
 from ..model.records import ForestRecord
 from ..model.trees import Trees, join_trees
 from ..tables.normalise import Normalisation
-from .base import Classifier, Predictor, Regressor, count_threads, normalise
-from .documentation import ALL, CLASSIFIER, REGRESSOR, document
+from .base import (
+    ALL,
+    CLASSIFIER,
+    REGRESSOR,
+    Classifier,
+    Predictor,
+    Regressor,
+    count_threads,
+    document,
+    normalise,
+)
 
 TREE = """
 alpha : float

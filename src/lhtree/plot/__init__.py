@@ -1,13 +1,12 @@
 """Plots of models with matplotlib: every function takes ``ax=None`` and returns the axes."""
 
 from ._block import plot_block
-from ._curves import plot_coverage, plot_sparsity
+from ._curves import plot_coverage, plot_rounds, plot_sparsity
 from ._effects import EffectsDisplay, plot_effects
 from ._importances import plot_importances
 from ._membership import plot_membership
 from ._path import plot_path
 from ._regions import plot_decision_regions
-from ._rounds import plot_rounds
 from ._tree import plot_tree
 from ._weights import plot_weights
 

@@ -1,4 +1,4 @@
-"""Plots of measured curves: accuracy against coverage, and against sparsity."""
+"""Plots of measured curves: accuracy against coverage and sparsity, and the loss after each round of boosting."""
 
 from __future__ import annotations
 
@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _core
 from ..describe.palette import ACCENT
 from ..draw.scene import INK, LINE
 from ..evaluation.curves import CoverageCurve
-from ._axes import NORMAL, SMALL, marker, new_panels, strip, take_axes, take_panels
+from ..model.model import Model, read
+from ..model.numbers import NumberFormat
+from ..tables.labels import encode_known, take_numbers
+from ..tables.rows import EncodedRows
+from ._axes import NORMAL, SMALL, marker, new_panels, strip, take_axes, take_panels, write_thousands
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -131,3 +136,112 @@ def plot_sparsity(curve: SparsityCurve, *, ax: Any = None) -> NDArray[Any]:
         place = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "ncols": n_columns}
         panel.legend(frameon=False, fontsize=SMALL, columnspacing=1.2, handlelength=2.2, **place)
     return axes
+
+
+Floats = NDArray[np.float64]
+
+TRAINING, HELD, GIVEN = "training rows", "held-out rows", "rows passed"
+
+
+def find_losses(model: Any, X: Any = None, y: Any = None) -> dict[str, Floats]:
+    """Return the loss before the first round and after each, shape (rounds + 1,), by the set of rows."""
+    fitted = read(model, takes_numbers=True)
+    if not fitted.head.adds_rounds:
+        kind = "LHBoostClassifier" if fitted.labels else "LHBoostRegressor"
+        raise TypeError(f"model is of type {type(model).__name__}, which has no rounds: pass an {kind}.")
+    if (X is None) != (y is None):
+        raise ValueError("X and y belong together: pass both, or neither.")
+    losses = {}
+    if fitted.boost is not None:
+        kept = {TRAINING: fitted.boost.train_score, HELD: fitted.boost.validation_score}
+        losses = {name: -score for name, score in kept.items() if len(score)}
+    if X is not None:
+        losses[GIVEN] = _measure(fitted, fitted.code(X), y, _find_loss(model))
+    if not losses:
+        raise ValueError("the model kept no losses: pass X and y, or fit it with early_stopping=True.")
+    return losses
+
+
+def _find_loss(model: Any) -> dict[str, Any]:
+    """Return the name and the quantile of the loss, as arguments of ``_core.loss``."""
+    fitted = read(model, takes_numbers=True)
+    if fitted.labels:
+        return {"name": fitted.link}
+    loss = getattr(model, "loss", None)
+    if loss is None:
+        raise TypeError(
+            f"model is of type {type(model).__name__}, which does not know its loss: pass the LHBoostRegressor."
+        )
+    return {"name": loss} | ({} if model.quantile is None else {"quantile": model.quantile})
+
+
+def _measure(fitted: Model, X: EncodedRows, y: Any, loss: dict[str, Any]) -> Floats:
+    assert fitted.base is not None
+    if fitted.labels:
+        codes = encode_known(y, fitted.classes, len(X), is_strict=True)
+        truth: dict[str, Any] = {"classes": codes.astype(np.int32)}
+    else:
+        truth = {"response": take_numbers(y, len(X))}
+    first = np.tile(fitted.base, (len(X), 1))
+    stages = (first, *fitted.staged_raw_score(X))
+    return np.array([_core.loss(raw_score=raw_score, **loss, **truth).mean() for raw_score in stages])
+
+
+def _name_loss(model: Any) -> str:
+    fitted = read(model, takes_numbers=True)
+    name = fitted.link if fitted.labels else getattr(model, "loss", "")
+    return _core.LOSSES[name].description if name in _core.LOSSES else "loss"
+
+
+def plot_rounds(model: Any, X: Any = None, y: Any = None, *, ax: Axes | None = None) -> Axes:
+    """Draw the loss of a boosted model after each round: the log loss, or the loss of a regressor.
+
+    A model that was fitted with early stopping, or with a validation set, has kept its losses; the dotted line marks
+    the last round that it kept.
+
+    Parameters
+    ----------
+    model : LHBoostClassifier or LHBoostRegressor
+        Fitted model.
+    X, y : array-like, optional
+        More rows on which to measure the loss, for example held-out ones, and their classes or responses.
+    ax : Axes, optional
+        Axes to draw into; a new figure by default.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from lhtree import LHBoostClassifier, plot_rounds
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = LHBoostClassifier(20, early_stopping=True, random_state=0).fit(X[:400], y[:400])
+    >>> ax = plot_rounds(model, X[400:], y[400:])
+    """
+    losses = find_losses(model, X, y)
+    n_kept = read(model, takes_numbers=True).n_estimators
+    ax = take_axes(ax, 6.0, 3.6)
+    looks: dict[str, dict[str, Any]] = {
+        TRAINING: {"color": LINE, "linestyle": "dashed"},
+        HELD: {"color": ACCENT},
+        GIVEN: {"color": INK, "linestyle": "dashdot"},
+    }
+    for name, loss in losses.items():
+        best = int(loss.argmin())
+        least = (NumberFormat.over(0.0, loss[best]) if loss[best] > 1.0 else NumberFormat(4)).write(
+            loss[best]
+        )
+        label = f"{name}: least {least}, round {best}"
+        ax.plot(np.arange(len(loss)), loss, linewidth=1.6, label=label, **looks[name])
+    if n_kept < max(map(len, losses.values())) - 1:
+        ax.axvline(n_kept, color=INK, linewidth=0.8, linestyle="dotted", label=f"{n_kept} rounds kept")
+    ax.set_xlabel("round", fontsize=NORMAL)
+    ax.set_ylabel(_name_loss(model), fontsize=NORMAL)
+    write_thousands(ax.yaxis)
+    ax.set_xlim(0, None)
+    ax.set_ylim(0.0, None)
+    ax.legend(frameon=False, fontsize=SMALL)
+    strip(ax)
+    return ax
