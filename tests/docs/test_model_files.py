@@ -3,8 +3,9 @@
 import re
 from pathlib import Path
 
-from lhtree.files.arrays import ALL_ARRAYS, MODEL_ARRAYS
+from lhtree.files.arrays import ALL_ARRAYS
 from lhtree.files.header import HEADER
+from lhtree.model.trees import SCHEMA
 
 TYPES = {"f8": "F64", "f4": "F32", "i8": "I64", "i4": "I32", "i1": "I8"}
 PAGE = Path(__file__).parents[2] / "docs" / "model_files.md"
@@ -14,7 +15,7 @@ def write_arrays():
     lines = ["| name | type | one value per | default | |", "|---|---|---|---|---|"]
     for name, array in ALL_ARRAYS.items():
         axis = array.axis.replace(" ", " × ") + (" + 1" if array.points_to else "")
-        default = "" if array.default is None else "none" if name in MODEL_ARRAYS else f"{array.default:g}"
+        default = "" if array.default is None else "none" if name not in SCHEMA else f"{array.default:g}"
         dtype = " or ".join(TYPES[one] for one in array.dtype.split())
         lines.append(f"| `{name}` | {dtype} | {axis} | {default} | {array.about} |")
     return lines

@@ -69,7 +69,13 @@ def harm_model(draw, content):
 
 EVERY_KIND = [
     *(sealing.small_forest, sealing.small_tree, sealing.small_table, sealing.small_boosted),
-    *(sealing.small_shares, sealing.small_smoothed, sealing.small_compact, sealing.small_compact_regression),
+    *(
+        sealing.small_shares,
+        sealing.small_smoothed,
+        sealing.small_symmetric,
+        sealing.small_compact,
+        sealing.small_compact_regression,
+    ),
     *(partial(sealing.small_calibrated, method, n) for method in CALIBRATORS for n in (2, 3)),
     *(partial(sealing.small_regression, link) for link in NUMBER_LINKS),
 ]

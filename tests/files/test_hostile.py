@@ -28,6 +28,7 @@ VARYING = re.compile(
     r"(?<=it has )\d+(?= bytes)|(?<=header describes )\d+|(?<=valid JSON \().*(?=\)\.)|(?<=by lhtree )[\d.]+(?=\))"
 )
 TREE, FOREST, BOOSTED = sealing.small_tree, sealing.small_forest, sealing.small_boosted
+SYMMETRIC = sealing.small_symmetric
 COMPACT, REGRESSION, SHARES = sealing.small_compact, sealing.small_regression, sealing.small_shares
 SMOOTHED, CALIBRATED = sealing.small_smoothed, sealing.small_calibrated
 NUMBERS = {"kind": "numbers"}

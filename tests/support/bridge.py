@@ -66,7 +66,7 @@ def as_tree(arrays, tree=0, leaf_of_row=None):
         depth=depth,
         n_samples=arrays["n_samples"][begin:end].tolist(),
         weight=arrays["weight"][begin:end].tolist(),
-        n_target=arrays["n_target"][begin:end].tolist(),
+        n_target=arrays["n_target"][begin:end].tolist() if "n_target" in arrays else [],
         weights=rows_of(arrays, "hyperplane", "weight", begin, end),
         offset=arrays["offset"][begin:end].tolist(),
         slopes=rows_of(arrays, "membership", "slope", begin, end),

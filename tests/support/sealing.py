@@ -217,6 +217,13 @@ def small_boosted():
 
 
 @cache
+def small_symmetric():
+    """Return the bytes of a boosted model of symmetric trees with linear leaves."""
+    model = boosted_model(np.random.default_rng(0), 3, 2, 2, 2, n_slopes=2, is_symmetric=True)
+    return pack(model, {"estimator": "LHBoostClassifier", "parameters": {}, "metadata": None}).tobytes()
+
+
+@cache
 def small_compact():
     """Return the bytes of a compact tree with linear leaves."""
     model = CompactLHTClassifier(max_passes=1, membership="linear", penalty=0.1)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..model.trees import SCHEMA, Array
 from .container import check
+from .levels import LEVEL_ARRAYS, measure_levels
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -63,7 +64,7 @@ MODEL_ARRAYS = {
     ),
     "bins_missing": _optional("i1", "feature", "1 if values were missing"),
 }
-ALL_ARRAYS = SCHEMA | MODEL_ARRAYS
+ALL_ARRAYS = SCHEMA | LEVEL_ARRAYS | MODEL_ARRAYS
 # The array that defines the length of an axis.
 _MEASURES = {
     "tree": "target",
@@ -71,6 +72,7 @@ _MEASURES = {
     "weight": "hyperplane_weight",
     "slope": "membership_slope",
     "value": "value",
+    "term": "level_weight",
     "feature": "centre",
     "class": "prior",
     "prototype": "prototypes_codes",
@@ -84,12 +86,11 @@ _MEASURES = {
 }
 _ONLY_REGRESSION = {"prototypes_response", "oob_prediction", "residual", "residual_weight"}
 # Arrays that are given together or not at all.
+_SLOPES = {"leaf_ptr", "membership_feature", "membership_slope"}  # of trees with levels
+_VALUES = {name for name in SCHEMA if name.startswith("value")}  # of trees without levels
 _GROUPS = (
     {name for name in MODEL_ARRAYS if name.startswith("prototypes_")} - _ONLY_REGRESSION,
-    *(
-        {name for name in ALL_ARRAYS if name.startswith(start)}
-        for start in ("value", "bins_", "calibration_")
-    ),
+    *({name for name in MODEL_ARRAYS if name.startswith(start)} for start in ("bins_", "calibration_")),
 )
 _MOST = np.finfo(np.float64).max / 2.0
 _FINITE = (
@@ -100,11 +101,15 @@ _FINITE = (
 
 def check_shapes(arrays: Arrays) -> None:
     """Check that no required array is missing, and the types and lengths of all."""
-    missing = {name for name, array in ALL_ARRAYS.items() if array.default is None} - set(arrays)
+    has_levels = bool(LEVEL_ARRAYS.keys() & arrays.keys())
+    of_levels = measure_levels(arrays) if has_levels else {}
+    schema = MODEL_ARRAYS if has_levels else ALL_ARRAYS
+    missing = {name for name, array in schema.items() if array.default is None} - set(arrays)
     check(not missing, f"it has no arrays {', '.join(sorted(missing))}")
-    for group in _GROUPS:
+    for group in (_SLOPES if has_levels else _VALUES, *_GROUPS):
         check(len(group & set(arrays)) in (0, len(group)), f"it has only some of {', '.join(sorted(group))}")
     sizes = {axis: len(arrays[name]) if name in arrays else 0 for axis, name in _MEASURES.items()}
+    sizes |= of_levels
     sizes["target"] = 1 if sizes["class"] in (0, 2) else sizes["class"]
     for name, values in arrays.items():
         array = ALL_ARRAYS[name]
@@ -156,12 +161,14 @@ def check_values(arrays: Arrays) -> None:
 
 def _check_amounts(arrays: Arrays, *, is_target_weight: bool) -> None:
     """Check the rows and weights of the blocks."""
-    n_samples, weight, n_target = arrays["n_samples"], arrays["weight"], arrays["n_target"]
-    if "base" in arrays:  # a boosting round may draw no rows, and n_target sums up gradients
+    n_samples, weight = arrays["n_samples"], arrays["weight"]
+    if "base" in arrays:  # a boosting round may draw no rows
         check(_all(n_samples >= 0), "n_samples has a negative value")
         check(_all(np.isfinite(weight) & (weight >= 0.0)), "weight has a negative or infinite value")
-        check(_all(np.isfinite(n_target)), "n_target has a value that is not finite")
+        check("n_target" not in arrays, "a boosted model has n_target")
         return
+    check("n_target" in arrays, "it has no arrays n_target")
+    n_target = arrays["n_target"]
     check(_all(n_samples > 0), "n_samples has a block without samples")
     check(_all(np.isfinite(weight) & (weight > 0.0)), "weight has a value that is not positive and finite")
     is_valid = (n_target >= 0.0) & (n_target <= weight) if is_target_weight else np.isfinite(n_target)

@@ -43,6 +43,7 @@ from .header import (
     decode_classes,
     encode_classes,
 )
+from .levels import expand_levels, fold_levels
 
 VERSION = (2, 0)
 # The forest of an ensemble is a model file in the file.
@@ -92,7 +93,7 @@ def naming(path: str | os.PathLike[str]) -> Iterator[None]:
 
 def pack(model: Model, header: dict[str, Any]) -> NDArray[np.uint8]:
     """Return the bytes of a file."""
-    found: dict[str, Any] = model.trees.arrays() | {
+    found: dict[str, Any] = fold_levels(model.trees.arrays()) | {
         "centre": model.normalisation.centre,
         "scale": model.normalisation.scale,
         "feature_low": np.asarray(model.span.low, dtype=np.float64),
@@ -166,8 +167,9 @@ def check_file(container: Container) -> ModelFile:
     )
     _check_required(header)
     header = {name: value for name, value in header.items() if name in HEADER}
-    arrays = {name: values for name, values in container.arrays.items() if name in ALL_ARRAYS}
-    check_shapes(arrays)
+    stored = {name: values for name, values in container.arrays.items() if name in ALL_ARRAYS}
+    check_shapes(stored)
+    arrays = expand_levels(stored)
     n_classes = len(arrays["prior"])
     header = check_header(
         header,
@@ -189,7 +191,7 @@ def check_file(container: Container) -> ModelFile:
     )
     if "base" not in arrays or header["forest"] is not None:  # a boosted model needs no description
         check_estimators(header["forest"], model.n_estimators)
-    return ModelFile(model, header, arrays, container.version, container.sha256, container.n_bytes)
+    return ModelFile(model, header, stored, container.version, container.sha256, container.n_bytes)
 
 
 def _check_required(header: dict[str, Any]) -> None:

@@ -283,7 +283,9 @@ def boost_rounds(
         )
     patience = settings.n_iter_no_change if stops else 0
     found = run(coded.hold, rate, settings.n_rounds, validation, patience, progress)
-    trees = Trees(**objective.grow_trees(found["trees"]))
+    arrays = objective.grow_trees(found["trees"])
+    del arrays["n_target"]  # sums of gradients, which no reader needs
+    trees = Trees(**arrays)
     train, held = found["training_loss"], found["validation_loss"]
     if stops:
         best = int(np.argmin(train if validation is None else held))

@@ -116,7 +116,7 @@ def scale_up(arrays: dict[str, NDArray[Any]], exponent: int) -> dict[str, NDArra
     # If every response is 0, trees are grown like trees of classes, which have no range.
     arrays = {"low": np.zeros(n_blocks), "high": np.zeros(n_blocks)} | arrays
     with np.errstate(over="ignore"):
-        arrays |= {name: np.ldexp(arrays[name], exponent) for name in _IN_UNITS}
+        arrays |= {name: np.ldexp(arrays[name], exponent) for name in _IN_UNITS if name in arrays}
     slope, intercept = arrays["membership_slope"], arrays["intercept"]
     if not (np.isfinite(slope).all() and np.isfinite(intercept).all()):  # overflow
         block = np.repeat(np.arange(n_blocks), np.diff(arrays["membership_ptr"]))

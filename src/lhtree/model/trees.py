@@ -66,13 +66,6 @@ class Trees:
     left: Ints = _array("i4", "block", "left child, numbered within the tree; -1 in a leaf")
     n_samples: Ints = _array("i4", "block", "training rows", is_scored=False)
     weight: Floats = _array("f8", "block", "their weight", is_scored=False)
-    n_target: Floats = _array(
-        "f8",
-        "block",
-        "weight of the target's rows (of a tree of all classes: of the heaviest class); if boosted, minus the sum "
-        "of the gradients",
-        is_scored=False,
-    )
     offset: Floats = _array("f8", "block", "offset c of the hyperplane y = FS - c")
     intercept: Floats = _array(
         "f8",
@@ -86,6 +79,13 @@ class Trees:
     membership_ptr: Pointers = _array("i8", "block", "first slope of every block", points_to="slope")
     membership_feature: Ints = _array("i4", "slope", "features of a block, ascending")
     membership_slope: Floats = _array("f8", "slope", "their slopes")
+    n_target: Floats = _array(
+        "f8",
+        "block",
+        "weight of the target's rows (of a tree of all classes: of the heaviest class); not given if boosted",
+        default=0.0,
+        is_scored=False,
+    )
     low: Floats = _array("f8", "block", "estimates of a leaf are clipped to low …", default=0.0)
     high: Floats = _array("f8", "block", "… and high", default=1.0)
     missing: NDArray[np.int8] = _array(
