@@ -17,9 +17,8 @@ from ..grow.pooling import pool_scores
 from ..grow.sources import MemoryTable
 from ..grow.training import Training, prepare
 from ..model.model import Model, Pool
-from .base import Classifier, count_threads
+from .base import ALL, CLASSIFIER, Classifier, count_threads, document
 from .boost import LHBoostClassifier
-from .documentation import ALL, CLASSIFIER, document
 from .forest import LHForestClassifier
 
 _ENSEMBLE = """
