@@ -1,7 +1,7 @@
 """The paper's nine data sets: read from a folder or the cache, or downloaded from UCI, and verified.
 
 Wine and WDBC come with scikit-learn. The others are looked up in the folder named by the environment variable
-``LHTREE_DATA``, then in the cache (``LHTREE_CACHE``, or the platform's folder for caches), then downloaded from the UCI
+``LHTREE_DATA``, then in the cache (``LHTREE_CACHE``, by default ``~/.cache/lhtree``), then downloaded from the UCI
 Machine Learning Repository and stored in the cache. The sha256 of the values, not of the file, is compared with the
 expected one, because UCI may repack its files.
 """
@@ -10,15 +10,11 @@ import gzip
 import hashlib
 import io
 import os
-import sys
-import time
-import warnings
 import zipfile
 import zlib
 from http.client import HTTPException
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
-from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import numpy as np
@@ -26,8 +22,6 @@ from numpy.typing import NDArray
 
 _URL = "https://archive.ics.uci.edu/static/public"
 _TIMEOUT = 30.0  # seconds without a byte
-_WAITS = (0.5, 1.0, 2.0)  # seconds before the second, third and fourth attempt
-_MOST_BYTES = 100_000_000  # of an archive or a file inside it; the largest, skin's, has 3.4 million
 
 
 class Source(NamedTuple):
@@ -100,13 +94,6 @@ class Table(NamedTuple):
     labels: NDArray[np.str_]
 
 
-class DamagedError(ValueError):
-    """A truncated or damaged file; another copy may be intact."""
-
-
-_TRANSIENT = (OSError, HTTPException, DamagedError)  # errors of the network or the server
-
-
 def load(name: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Features and classes 0 … K-1, in the order of the published labels."""
     if name in ("wine", "wdbc"):
@@ -124,50 +111,26 @@ def load(name: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
 
 def find_table(name: str) -> Table:
     """Read a table from ``LHTREE_DATA`` or the cache, or download it into the cache."""
-    source, cache, reason = SOURCES[name], cache_folder(), ""
-    if folder := os.environ.get("LHTREE_DATA"):
-        table = _read_folder(Path(folder).expanduser(), name)
+    source, cache = SOURCES[name], Path(os.environ.get("LHTREE_CACHE") or "~/.cache/lhtree").expanduser()
+    given = os.environ.get("LHTREE_DATA")
+    for folder in (*([Path(given).expanduser()] if given else []), cache):
+        table = _read_folder(folder, name)
         if table is not None:
             return table
-    try:
-        table = _read_folder(cache, name)
-        if table is not None:
-            return table
-    except ValueError as error:
-        reason = f" ({error})"  # a download replaces the file
     url = f"{_URL}/{source.number}/{source.archive}"
     try:
-        content, table = _download(url, source)
-    except _TRANSIENT as error:
+        with urlopen(Request(url, headers={"User-Agent": "lhtree"}), timeout=_TIMEOUT) as response:
+            content: bytes = response.read()
+        table = read_archive(content, source)
+    except (OSError, HTTPException, ValueError) as error:
         raise FileNotFoundError(
-            f"{name} was not found on this computer and could not be downloaded: {error}{reason}.\n"
+            f"{name} was not found on this computer and could not be downloaded: {error}.\n"
             f"Download {url} and save it as {source.archive} in {cache}, or set the environment variable "
             f"LHTREE_DATA to a directory that contains {source.archive} or {name}.csv.gz."
         ) from error
-    except ValueError as error:
-        raise ValueError(f"{url} has changed: {error}. Put a copy into LHTREE_DATA.") from error
-    try:
-        cache.mkdir(parents=True, exist_ok=True)
-        temporary = cache / f".{source.archive}.{os.getpid()}"
-        try:
-            temporary.write_bytes(content)
-            os.replace(temporary, cache / source.archive)
-        finally:
-            temporary.unlink(missing_ok=True)
-    except OSError as error:
-        warnings.warn(f"{source.archive} could not be stored in {cache}: {error}.", stacklevel=3)
+    cache.mkdir(parents=True, exist_ok=True)
+    (cache / source.archive).write_bytes(content)
     return table
-
-
-def cache_folder() -> Path:
-    """The directory in ``LHTREE_CACHE``, or lhtree's directory in the user's cache."""
-    if name := os.environ.get("LHTREE_CACHE"):
-        return Path(name).expanduser()
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "lhtree" / "Cache"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "lhtree"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lhtree"
 
 
 def _read_folder(folder: Path, name: str) -> Table | None:
@@ -187,7 +150,7 @@ def read_csv(content: bytes, source: Source) -> Table:
     try:
         text = gzip.decompress(content).decode()
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-        raise DamagedError(f"it is not a complete gzip file ({error})") from error
+        raise ValueError(f"it is not a complete gzip file ({error})") from error
     return _check(parse_rows(text.partition("\n")[2], ","), source)
 
 
@@ -203,11 +166,9 @@ def read_archive(content: bytes, source: Source) -> Table:
             ]
             if not found:
                 raise ValueError(f"it contains no {name}")
-            if found[0].file_size > _MOST_BYTES:
-                raise ValueError(f"{name} in it has {found[0].file_size} bytes, far more than expected")
             text = archive.read(found[0]).decode()
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, UnicodeDecodeError) as error:
-        raise DamagedError(f"it is not a complete zip file ({error})") from error
+        raise ValueError(f"it is not a complete zip file ({error})") from error
     if name.endswith(".arff"):
         text = _skip_arff_header(text)
     return _check(parse_rows(text, source.delimiter), source)
@@ -250,31 +211,3 @@ def _check(table: Table, source: Source) -> Table:
             f"(sha256 of the values: {digest(table)}, expected {source.digest})"
         )
     return table
-
-
-def _download(url: str, source: Source) -> tuple[bytes, Table]:
-    """Download and read an archive; temporary failures are retried."""
-    for wait in (*_WAITS, None):
-        try:
-            content = _get(url)
-            return content, read_archive(content, source)
-        except _TRANSIENT as error:  # noqa: PERF203
-            is_temporary = True
-            if isinstance(error, HTTPError):
-                error.close()
-                is_temporary = error.code >= 500 or error.code in (408, 429)
-            if wait is None or not is_temporary:
-                raise
-            time.sleep(wait)
-    raise AssertionError  # the last attempt returns or raises
-
-
-def _get(url: str) -> bytes:
-    with urlopen(Request(url, headers={"User-Agent": "lhtree"}), timeout=_TIMEOUT) as response:
-        length = response.headers.get("Content-Length")  # UCI packs some files while it sends them: no length
-        content: bytes = response.read(_MOST_BYTES + 1)
-    if len(content) > _MOST_BYTES:
-        raise ValueError(f"it has more than {_MOST_BYTES} bytes, far more than expected")
-    if length is not None and length.isdecimal() and len(content) != int(length):
-        raise DamagedError(f"only {len(content)} of {length} bytes were received")
-    return content

@@ -5,22 +5,12 @@ import pytest
 
 from lhtree import LHBoostClassifier
 from support import bridge
-from support.clouds import make_clouds
 from support.shop import make_table
 
 OWN = {"max_iter": 6, "learning_rate": 0.2, "random_state": 0}
 
 
 class TestWeights:
-    @pytest.mark.parametrize("n_classes", [2, 3])
-    def test_integer_weights_equal_repeated_rows(self, n_classes):
-        X, y = make_clouds(150, 4, n_classes)
-        weight = np.random.default_rng(0).integers(0, 4, 150)
-        weighted = LHBoostClassifier(**OWN, subsample=1.0).fit(X, y, weight)
-        repeated = LHBoostClassifier(**OWN, subsample=1.0)
-        repeated.fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
-        assert weighted.predict_proba(X).tobytes() == repeated.predict_proba(X).tobytes()
-
     def test_rows_of_weight_0_are_ignored(self, two):
         X, y = two
         weight = np.ones(200)

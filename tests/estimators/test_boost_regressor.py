@@ -1,7 +1,6 @@
 """LHBoostRegressor: losses, units of the response, hostile responses, warm starts, copies, errors."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression
 
@@ -100,14 +99,6 @@ class TestUnits:
             np.testing.assert_array_equal(model.validation_score_ * factor, scaled.validation_score_)
         np.testing.assert_array_equal(model.feature_importances_, scaled.feature_importances_)
 
-    def test_a_power_of_two_is_exact_up_to_rounding_for_gamma(self):
-        X, y = make_rows()
-        model, scaled = (
-            LHBoostRegressor("gamma", max_iter=20, random_state=0).fit(X, response)
-            for response in (np.exp(y), np.exp(y) * 1024.0)
-        )
-        np.testing.assert_allclose(model.predict(X) * 1024.0, scaled.predict(X), rtol=1e-9)
-
     def test_counts_times_a_power_of_two_are_regularised_less(self):
         """The penalties of Poisson are compared with sums of counts; without them, predictions scale."""
         X, _ = make_rows()
@@ -194,20 +185,3 @@ def test_early_stopping_by_a_validation_set(loss):
     assert 0 < model.n_iter_ == scores.argmax() == len(scores) - 1 - 5
     shorter = make_model(loss, max_iter=model.n_iter_, subsample=1.0, direction="single")
     assert_same_model(model, shorter.fit(X[:300], y[:300]), X)
-
-
-def test_monotonic_constraints_by_name():
-    pandas = pytest.importorskip("pandas")
-    X, y = make_rows()
-    frame = pandas.DataFrame(X, columns=list("abcde"))
-    model = make_model("squared_error", monotonic_cst={"a": 1}).fit(frame, y)
-    rows = frame.iloc[np.zeros(200, dtype=int)].assign(a=np.linspace(-4.0, 4.0, 200))
-    assert (np.diff(model.predict(rows)) >= 0.0).all()
-
-
-def test_max_one_hot_limits_the_features_of_a_column():
-    X = pd.DataFrame({"carrier": [f"C{n % 7}" for n in range(140)], "size": np.arange(140.0)})
-    y = np.arange(140) % 7 + 0.01 * X["size"]
-    for most, n_features in ((7, 8), (6, 2)):
-        model = LHBoostRegressor(max_iter=5, max_one_hot=most).fit(X, y)
-        assert model._model.n_features == n_features

@@ -82,15 +82,6 @@ def test_numbers_have_few_digits():
     assert exact.rounding_loss_ == pytest.approx(0.0, abs=0.005)
 
 
-def test_integer_weights_equal_repeated_rows():
-    X, y = make_clouds(60, 3, 3)
-    weight = np.random.default_rng(0).integers(0, 4, len(y))
-    weight[:3] = 1
-    weighed = CompactLHTClassifier(penalty=0.3).fit(X, y, weight)
-    repeated = CompactLHTClassifier(penalty=0.3).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
-    np.testing.assert_array_equal(weighed.predict_proba(X), repeated.predict_proba(X))
-
-
 def test_a_category_is_one_term():
     random = np.random.default_rng(0)
     colour = random.choice(["red", "green", "blue"], 300)

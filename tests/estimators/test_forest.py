@@ -114,12 +114,6 @@ def test_sample_weight(three):
     weight = np.random.default_rng(0).integers(0, 4, 240)
     there = weight > 0
     assert_same_model(fit((X, y, weight)), fit((X[there], y[there], weight[there])))
-    whole = {"max_samples": 1.0, "membership": "constant"}
-    weighted, repeated = (
-        fit((X, y, weight), **whole),
-        fit((np.repeat(X, weight, 0), np.repeat(y, weight)), **whole),
-    )
-    np.testing.assert_allclose(weighted.predict_wolf(X), repeated.predict_wolf(X), 1e-9)
 
 
 @pytest.mark.parametrize("setting", [{}, {"direction": "mixed"}])

@@ -54,16 +54,6 @@ def test_response_of_0_and_1_gives_the_tree_of_the_classifier(direction):
         np.testing.assert_allclose(list(ours.values()), list(theirs.values()), 0, 1e-6)
 
 
-@pytest.mark.parametrize("model", [TREE, FOREST.set_params(max_samples=1.0)], ids=["tree", "forest"])
-def test_integer_weights_equal_repeated_rows(friedman, model):
-    X, y = friedman
-    weight = np.random.default_rng(0).integers(0, 4, len(y))
-    rows = np.repeat(np.arange(len(y)), weight)
-    weighted = clone(model).fit(X, y, weight).predict(X)
-    np.testing.assert_allclose(weighted, clone(model).fit(X[rows], y[rows]).predict(X), 1e-9, 1e-9)
-    np.testing.assert_allclose(clone(model).fit(X, y, weight * 1e-9).predict(X).mean(), weighted.mean(), 0.1)
-
-
 @BOTH
 def test_predictions_stay_within_the_responses(friedman, model):
     X, y = friedman
