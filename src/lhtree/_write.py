@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import glob
 import os
 import stat
 from collections.abc import Iterator
@@ -32,19 +31,15 @@ def open_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     folder = os.path.dirname(place)
     if not os.path.isdir(folder):  # the error for the temporary file would show its name
         raise FileNotFoundError(errno.ENOENT, "the directory does not exist: create it first", folder)
-    _remove_leftovers(folder)
-    file = _open_locked(folder)
-    temporary = file.name
+    temporary = os.path.join(folder, f".lhtree-{os.urandom(8).hex()}.part")
     try:
-        with file:
+        with open(temporary, "xb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-            if os.name == "nt":  # where an open file cannot be renamed, and leftovers are not removed
-                file.close()
-            if mode is not None:
-                os.chmod(temporary, mode)
-            os.replace(temporary, place)  # while it is locked: another process might remove it
+        if mode is not None:
+            os.chmod(temporary, mode)
+        os.replace(temporary, place)
     finally:
         with suppress(FileNotFoundError):  # it exists if something failed
             os.unlink(temporary)
@@ -54,36 +49,3 @@ def open_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-
-
-def _open_locked(folder: str) -> BinaryIO:
-    """Open a new temporary file in the same directory, locked so that it is not removed as a leftover."""
-    while True:
-        file = open(os.path.join(folder, f".lhtree-{os.urandom(8).hex()}.part"), "xb")  # noqa: SIM115  # the caller closes it
-        with suppress(BlockingIOError):  # another process is about to remove it
-            _lock(file)
-            if os.path.exists(file.name):  # else it was removed before it was locked
-                return file
-        file.close()
-
-
-def _remove_leftovers(folder: str) -> None:
-    """Remove temporary files of killed processes; those still in use are locked."""
-    for leftover in glob.glob(os.path.join(glob.escape(folder), ".lhtree-*.part")):
-        # Its writer may have removed it, or it may belong to another user.
-        with suppress(OSError), open(leftover, "rb+") as file:
-            if _lock(file):
-                os.unlink(leftover)
-
-
-def _lock(file: BinaryIO) -> bool:
-    """Lock a file until it is closed; return False if the system has no locks. Raise if another process holds it."""
-    try:
-        import fcntl
-
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise
-    except (ModuleNotFoundError, OSError):  # Windows; not possible in this file system
-        return False
-    return True

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lhtree import LHForestClassifier, LHTClassifier, load_scorer, plot_importances, save
+from lhtree import LHForestClassifier, LHTClassifier, plot_importances
 from lhtree.model.trees import SCHEMA, Trees
 from reference import trees as reference
 from support import bridge, strategies
@@ -136,14 +136,6 @@ def test_readable(tree, held_out):
     assert len(wide) == 30
     assert repr(wide).endswith("and 20 more")
     assert list(wide.to_frame().columns) == ["importance"]
-
-
-def test_saved_models_have_the_same(tree, held_out, tmp_path):
-    save(tree, tmp_path / "model.lht")
-    scorer = load_scorer(tmp_path / "model.lht")
-    for kind in ("gain", "contribution", "permutation"):
-        expected = tree.importances(*held_out, kind=kind)
-        assert scorer.importances(*held_out, kind=kind).values.tolist() == expected.values.tolist()
 
 
 @pytest.mark.usefixtures("closing")

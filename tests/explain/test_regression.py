@@ -11,8 +11,6 @@ from lhtree import (
     LHBoostRegressor,
     LHForestRegressor,
     LHTRegressor,
-    load_scorer,
-    save,
 )
 from support.regressions import KINDS, fit_regression
 from support.strategies import problems
@@ -186,12 +184,3 @@ def test_importances_find_what_matters(kind, rejects):
     assert model.importances(X, y, kind="permutation").values[0] > 0.2
     with rejects:
         model.importances(X, X["town"], kind="permutation")
-
-
-@EACH
-def test_a_scorer_explains_the_same(kind, tmp_path):
-    model, X, _ = fit_regression(kind)
-    save(model, tmp_path / "model.lht")
-    scorer = load_scorer(tmp_path / "model.lht")
-    assert str(scorer.explain(X.iloc[0])) == str(model.explain(X.iloc[0]))
-    assert scorer.explain_batch(X[:5]).equals(model.explain_batch(X[:5]))

@@ -2,7 +2,6 @@
 
 import json
 import math
-import pickle
 
 import numpy as np
 import pandas as pd
@@ -18,7 +17,6 @@ from lhtree import (
     LHTClassifier,
     LHTRegressor,
 )
-from lhtree.explain import Explanation
 from lhtree.model.model import read
 
 
@@ -93,17 +91,6 @@ def test_only_fitted_models_are_read(rejects):
         LHTClassifier().explain([1.0])
     with pytest.raises(NotFittedError):
         LHForestClassifier().explain_batch([[1.0]])
-
-
-@pytest.mark.parametrize("maker", [LHTClassifier, lambda **kw: LHForestClassifier(3, **kw)])
-def test_a_pickled_model_explains_alike(maker):
-    X, y = load_wine(return_X_y=True)
-    model = maker(keep_prototypes=20, random_state=0).fit(X, y)
-    expected = model.explain(X[0])
-    explanation = pickle.loads(pickle.dumps(model)).explain(X[0])
-    assert isinstance(explanation, Explanation)
-    assert explanation.to_dict() == expected.to_dict()
-    assert str(pickle.loads(pickle.dumps(expected))) == str(expected)  # an explanation can travel, too
 
 
 def test_a_deep_tree_is_explained_without_recursion():

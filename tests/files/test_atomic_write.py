@@ -8,8 +8,7 @@ import sys
 
 import pytest
 
-from lhtree import LHTClassifier, _write, load, save
-from lhtree._write import open_whole, write_whole
+from lhtree import LHTClassifier, load, save
 
 
 @pytest.fixture
@@ -138,48 +137,6 @@ def test_only_regular_files_are_replaced(model, tmp_path, rejects):
         os.mkfifo(tmp_path / "pipe")
         with rejects:
             save(model, tmp_path / "pipe")
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="locks of POSIX")
-def test_leftovers_of_killed_processes_are_removed(tmp_path, three):
-    model = LHTClassifier().fit(*three)
-    (tmp_path / ".lhtree-0123456789abcdef.part").write_bytes(b"left by a process that was killed")
-    with open_whole(tmp_path / "other.txt") as file:  # another process is writing
-        save(model, tmp_path / "model.lht")
-        assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
-            [os.path.basename(file.name), "model.lht"]
-        )
-        file.write(b"whole")
-    assert (tmp_path / "other.txt").read_bytes() == b"whole"
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="locks of POSIX")
-def test_cleanup_by_another_process_does_not_interfere(tmp_path, monkeypatch):
-    """It runs between write and rename, and between creation and locking."""
-    replace, lock, others = os.replace, _write._lock, []
-
-    def replace_later(*names):
-        _write._remove_leftovers(str(tmp_path))
-        replace(*names)
-
-    def lock_later(file):
-        if not others:
-            others.append(open(file.name, "rb+"))  # noqa: SIM115
-            assert lock(others[0])
-        return lock(file)
-
-    monkeypatch.setattr(os, "replace", replace_later)
-    write_whole(tmp_path / "first.txt", b"whole")
-    monkeypatch.setattr(_write, "_lock", lock_later)
-    with open_whole(tmp_path / "second.txt") as file:
-        assert file.name != others[0].name
-        os.unlink(others[0].name)
-        others[0].close()
-        file.write(b"whole")
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {
-        "first.txt": b"whole",
-        "second.txt": b"whole",
-    }
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links of POSIX")

@@ -1,5 +1,7 @@
 """Whatever fits can be saved and loaded: random small tables with weights, gaps and categories, every estimator."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import event, given
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 
 import lhtree
 from lhtree._parameters import REGRESSION_LOSSES
+from support.bridge import assert_same_model
 
 pd = pytest.importorskip("pandas")
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # about columns and leaf sizes
@@ -130,10 +133,13 @@ def tables(draw, least_rows):
 
 
 def check_saved(model, frame, folder, scores):
-    """A saved model loads and predicts the same finite numbers."""
+    """A saved or pickled model has the same attributes and predicts the same finite numbers."""
     path = folder / "model.lht"
     lhtree.save(model, path)
-    for again in (lhtree.load(path), lhtree.load_scorer(path)):
+    copies = lhtree.load(path), pickle.loads(pickle.dumps(model))
+    for again in copies:
+        assert_same_model(model, again)
+    for again in (*copies, lhtree.load_scorer(path)):
         for name in scores:
             expected = getattr(model, name)(frame)
             np.testing.assert_array_equal(getattr(again, name)(frame), expected)

@@ -4,15 +4,13 @@ import pickle
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
-from lhtree import CompactLHTClassifier, CompactLHTRegressor, inspect, load, load_scorer, save
+from lhtree import inspect, load, load_scorer
 from lhtree.files import write_file
 from lhtree.model.heads import NUMBER_LINKS
 from lhtree.tables.rows import EncodedRows
 from support import sealing
 from support.boosted import boosted_model, boosted_rows
-from support.exports import spoil
 
 BOOST_HEADER = {"estimator": "LHBoostClassifier", "parameters": {}, "metadata": None}
 SCORES = ("predict_proba", "predict_wolf", "predict_membership", "predict_confidence", "decision_function")
@@ -60,28 +58,6 @@ def test_sizes_and_stages_of_boosted_models(boosted, rows):
     assert len(stages) == 12
     assert stages[-1].tobytes() == boosted.scorer.raw_score(rows).tobytes()
     assert stages[0].tobytes() == boosted.estimator(0).scorer.raw_score(rows).tobytes()
-
-
-@pytest.mark.parametrize(
-    ("estimator", "load_data"),
-    [
-        (CompactLHTClassifier(max_passes=1), load_wine),
-        (CompactLHTClassifier(max_passes=1, membership="linear", penalty=0.1), load_breast_cancer),
-        (CompactLHTRegressor(max_passes=1, membership="linear"), load_diabetes),
-    ],
-)
-def test_compact_trees_survive_files_and_pickles(estimator, load_data, tmp_path):
-    X, y = load_data(return_X_y=True)
-    model, rows = estimator.fit(X, y), spoil(X)
-    save(model, tmp_path / "model.lht")
-    expected = model.predict(rows)
-    again = load(tmp_path / "model.lht")
-    for other in (again, pickle.loads(pickle.dumps(model)), load_scorer(tmp_path / "model.lht")):
-        np.testing.assert_array_equal(other.predict(rows), expected)
-    assert (again.penalty_, again.rounding_loss_) == (model.penalty_, model.rounding_loss_)
-    np.testing.assert_array_equal(again.objective_, model.objective_)
-    for name, values in model._model.trees.arrays().items():
-        np.testing.assert_array_equal(getattr(again._model.trees, name), values)
 
 
 def test_compact_trees_require_a_reader_of_their_units(tmp_path):

@@ -3,7 +3,7 @@
 import json
 import os
 import pickle
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,37 +13,8 @@ from hypothesis import strategies as st
 import lhtree
 from lhtree import LHForestClassifier, LHTClassifier, inspect, load, load_scorer, save
 from support import bridge, strategies
+from support.bridge import assert_same, assert_same_model
 from support.clouds import make_clouds
-
-
-def assert_same(one, other):
-    """Compare values of any type to the last bit."""
-    assert type(one) is type(other)
-    if isinstance(one, np.ndarray):
-        assert one.dtype == other.dtype
-        assert one.shape == other.shape
-        assert one.tolist() == other.tolist() if one.dtype == object else one.tobytes() == other.tobytes()
-    elif is_dataclass(one):
-        for part in fields(one):
-            if part.init:  # the rest follows from it
-                assert_same(getattr(one, part.name), getattr(other, part.name))
-    elif isinstance(one, (list, tuple)):
-        assert len(one) == len(other)
-        for first, second in zip(one, other, strict=True):
-            assert_same(first, second)
-    elif isinstance(one, dict):
-        assert list(one) == list(other)
-        assert_same(list(one.values()), list(other.values()))
-    else:
-        assert one == other or (one != one and other != other)
-
-
-def assert_same_model(one, other):
-    """Compare all fitted attributes, so that a new one cannot be missing in files."""
-    assert type(one) is type(other)
-    assert set(vars(one)) == set(vars(other))
-    for name, value in vars(one).items():
-        assert_same(value, vars(other)[name])
 
 
 @pytest.fixture

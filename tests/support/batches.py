@@ -1,10 +1,11 @@
 """Tables in batches, and what tests compare about models of them."""
 
-import dataclasses
 import itertools
 
 import numpy as np
 import pytest
+
+from support.bridge import assert_same
 
 
 def make_table(n_rows=400, seed=0):
@@ -40,24 +41,6 @@ def cut_rows(X, y, weight, cuts):
     return read
 
 
-def assert_same_values(one, other, name):
-    if dataclasses.is_dataclass(one):
-        assert type(one) is type(other), name
-        for field in dataclasses.fields(one):
-            if not field.init:  # made from the rest
-                continue
-            assert_same_values(getattr(one, field.name), getattr(other, field.name), f"{name}.{field.name}")
-    elif isinstance(one, tuple):
-        assert len(one) == len(other), name
-        for number, (a, b) in enumerate(zip(one, other, strict=True)):
-            assert_same_values(a, b, f"{name}[{number}]")
-    elif isinstance(one, np.ndarray):
-        assert one.dtype == other.dtype, name
-        np.testing.assert_array_equal(one, other, err_msg=name, strict=True)
-    else:
-        assert one == other, name
-
-
 def assert_same_model(one, other):
     """Assert that two estimators learned the same model to the bit."""
-    assert_same_values(one._model, other._model, "model")
+    assert_same(one._model, other._model)
