@@ -18,7 +18,7 @@ _MODULES = {
     ".draw.sheet": ["sheet"],
     ".estimators.boost": ["LHBoostClassifier", "LHBoostRegressor"],
     ".estimators.compact": ["CompactLHTClassifier", "CompactLHTRegressor"],
-    ".estimators.ensemble": ["LHEnsembleClassifier"],
+    ".estimators.ensemble": ["LHEnsembleClassifier", "LHEnsembleRegressor"],
     ".estimators.forest": ["LHForestClassifier", "LHForestRegressor"],
     ".estimators.persist": ["load", "save"],
     ".estimators.tree": ["LHTClassifier", "LHTRegressor"],
@@ -58,6 +58,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors
     from .estimators.compact import CompactLHTClassifier as CompactLHTClassifier
     from .estimators.compact import CompactLHTRegressor as CompactLHTRegressor
     from .estimators.ensemble import LHEnsembleClassifier as LHEnsembleClassifier
+    from .estimators.ensemble import LHEnsembleRegressor as LHEnsembleRegressor
     from .estimators.forest import LHForestClassifier as LHForestClassifier
     from .estimators.forest import LHForestRegressor as LHForestRegressor
     from .estimators.persist import load as load

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from lhtree import LHEnsembleClassifier, load, load_scorer, save
-from lhtree.grow.pooling import pool_scores
+from lhtree import LHEnsembleClassifier, LHEnsembleRegressor, load, load_scorer, save
+from lhtree.grow.pooling import pool_numbers, pool_scores
 from reference.pooling import penalised_loss, pool_row
 from support.clouds import make_clouds
 
@@ -123,3 +123,52 @@ def test_no_other_weights_have_a_smaller_loss(n_classes, n_rows, is_weighted, no
     for step in ((0.01, 0.0), (-0.01, 0.0), (0.0, 0.01), (0.0, -0.01), (0.3, -0.2), (-0.2, 0.3)):
         near = max(found.boost + step[0], 0.0), max(found.forest + step[1], 0.0)
         assert least <= penalised_loss(near, *rows, own) + 1e-7
+
+
+class TestNumbers:
+    @pytest.fixture(scope="class")
+    def numbers(self):
+        X, _ = make_table(2, 400)
+        random = np.random.default_rng(1)
+        y = 3.0 * X["x0"].fillna(0.0) + (X["few"] == "a") + random.normal(size=len(X))
+        return LHEnsembleRegressor(8, n_estimators=5, cv=3, random_state=0).fit(X[:200], y[:200]), X, y
+
+    def test_predictions_are_the_weighted_mean_of_the_members(self, numbers):
+        model, X, _ = numbers
+        forest = model.forest_.predict(X)
+        expected = model.boost_.predict(X) + model.weights_[1] * forest  # its trees have their weight already
+        np.testing.assert_allclose(model.predict(X), expected, rtol=1e-12, atol=1e-12)
+        assert model.weights_.sum() == pytest.approx(1.0)
+
+    def test_contributions_add_up_to_predictions(self, numbers):
+        model, X, _ = numbers
+        frame = model.explain_batch(X)
+        parts = frame["base"] + frame.get("clipped", 0.0) + frame.filter(like="contribution.").sum(axis=1)
+        np.testing.assert_allclose(parts, frame["prediction"], rtol=1e-9, atol=1e-9)
+
+    def test_saved_models_predict_the_same(self, numbers, tmp_path):
+        model, X, _ = numbers
+        save(model, tmp_path / "ensemble.lht")
+        again = load(tmp_path / "ensemble.lht")
+        np.testing.assert_array_equal(again.predict(X), model.predict(X))
+        np.testing.assert_array_equal(again.predict_interval(X), model.predict_interval(X))
+
+    def test_intervals_cover_new_rows(self, numbers):
+        model, X, y = numbers
+        low, high = model.predict_interval(X[200:], coverage=0.8).T
+        assert np.mean((low <= y[200:]) & (y[200:] <= high)) == pytest.approx(0.8, abs=0.07)
+
+    @given(st.integers(2, 40), st.booleans(), st.integers(0, 2**32 - 1))
+    def test_no_other_weights_have_a_smaller_error(self, n_rows, is_weighted, seed):
+        random = np.random.default_rng(seed)
+        y, first, second = random.normal(size=(3, n_rows)) + random.normal(size=n_rows)
+        weight = random.uniform(0.1, 2.0, n_rows) if is_weighted else None
+        found = pool_numbers(first, second, y, weight)
+        own = np.ones(n_rows) if weight is None else weight
+
+        def measure(forest):
+            return sum(own * (y - (1.0 - forest) * first - forest * second) ** 2)
+
+        for step in (0.001, 0.01, 0.3):
+            for near in (found.forest - step, found.forest + step):
+                assert measure(found.forest) <= measure(min(max(near, 0.0), 1.0)) + 1e-6

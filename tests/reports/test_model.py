@@ -15,6 +15,7 @@ from lhtree import (
     LHBoostClassifier,
     LHBoostRegressor,
     LHEnsembleClassifier,
+    LHEnsembleRegressor,
     LHForestClassifier,
     LHForestRegressor,
     LHTClassifier,
@@ -59,6 +60,7 @@ REGRESSORS = {
     "linear forest": LHForestRegressor(3, membership="least_squares", max_depth=3, random_state=0),
     "compact": CompactLHTRegressor(penalty=0.1),
     "boosted": LHBoostRegressor(max_iter=8, random_state=0),
+    "ensemble": LHEnsembleRegressor(8, n_estimators=3, cv=2, random_state=0),
     "quantile": LHBoostRegressor("quantile", quantile=0.9, max_iter=8, random_state=0),
     "poisson": LHBoostRegressor("poisson", max_iter=8, random_state=0),
 }

@@ -12,6 +12,7 @@ from lhtree import (
     LHBoostClassifier,
     LHBoostRegressor,
     LHEnsembleClassifier,
+    LHEnsembleRegressor,
     LHForestClassifier,
     LHForestRegressor,
     LHTClassifier,
@@ -53,6 +54,7 @@ REGRESSORS = [
     lambda: LHBoostRegressor(max_iter=5, min_samples_leaf=1, random_state=0),
     lambda: LHBoostRegressor(max_iter=5, min_samples_leaf=1, leaf="linear", random_state=0),
     lambda: LHBoostRegressor(loss="poisson", max_iter=5, min_samples_leaf=1, random_state=0),
+    lambda: LHEnsembleRegressor(3, n_estimators=2, cv=2, random_state=0),
     lambda: CompactLHTRegressor(random_state=0),
 ]
 

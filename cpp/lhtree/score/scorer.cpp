@@ -68,11 +68,12 @@ Scorer::Scorer(const ForestView& forest, std::vector<double> centre, std::vector
         throw std::invalid_argument("not the arrays of a model: a regression has no calibration");
     if (companion_.is_given()) {
         const Scorer& forest = *companion_.forest;
-        if (!link_.is_boosted() || link_.is_regression() || forest.link_.output != Output::membership ||
+        const Output output = link_.is_regression() ? Output::estimate : Output::membership;
+        if (!link_.is_boosted() || forest.link_.output != output || forest.companion_.is_given() ||
             forest.n_classes() != n_classes() || forest.n_features() != n_features())
             throw std::invalid_argument(
                 "not the arrays of a model: a companion is a forest of the same classes and features as a "
-                "boosted classifier");
+                "boosted model");
         if (!(companion_.weight >= 0.0 && companion_.weight <= most_weight))
             throw std::invalid_argument("not the arrays of a model: the weight of a companion is not valid");
     }
@@ -340,12 +341,16 @@ bool Scorer::each_tile(const InputRows& x, std::size_t n_threads, Watch& watch, 
 
 bool Scorer::pool(const InputRows& x, std::size_t n_threads, Watch& watch, std::vector<double>& raw) const {
     const std::size_t n_rows = std::visit([](const auto& rows) { return rows.n_rows; }, x);
+    const Score part = link_.is_regression() ? Score::value : Score::membership;
     raw.resize(n_rows * n_targets());
-    std::vector<double> membership(n_rows * n_classes());
+    std::vector<double> of_forest(n_rows * companion_.forest->columns_of(part));
     if (!score_own(x, Score::raw_score, n_threads, watch, raw.data()) ||
-        !companion_.forest->score(x, Score::membership, n_threads, watch, membership.data()))
+        !companion_.forest->score(x, part, n_threads, watch, of_forest.data()))
         return false;
-    add_log_memberships(membership.data(), n_classes(), n_rows, companion_.weight, raw.data());
+    if (link_.is_regression())
+        for (std::size_t row = 0; row < n_rows; ++row) raw[row] += companion_.weight * of_forest[row];
+    else
+        add_log_memberships(of_forest.data(), n_classes(), n_rows, companion_.weight, raw.data());
     return true;
 }
 
@@ -356,6 +361,8 @@ bool Scorer::score(const InputRows& x, Score score, std::size_t n_threads, Watch
     if (!pool(x, n_threads, watch, raw)) return false;
     if (is_probability(score))
         apply_link(raw.data(), raw.size() / n_targets(), out, score == Score::proba);
+    else if (score == Score::value)
+        link_.apply(raw.data(), n_classes(), raw.size(), out);
     else
         std::copy(raw.begin(), raw.end(), out);
     return true;

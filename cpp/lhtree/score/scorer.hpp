@@ -34,7 +34,8 @@ struct LeftOut {
 struct Tile;
 class Scorer;
 
-// A forest whose memberships are part of the raw scores of a boosted model; see add_log_memberships.
+// A forest that is part of the raw scores of a boosted model: its memberships (see add_log_memberships) or, in a
+// regression, its weighted predictions.
 struct Companion {
     const Scorer* forest = nullptr;  // lives as long as the model
     double weight = 0.0;

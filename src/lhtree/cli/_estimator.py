@@ -65,20 +65,10 @@ class Kind(str, Enum):
     ENSEMBLE = "ensemble"
     COMPACT = "compact"
 
-    @property
-    def tasks(self) -> list[TaskName]:
-        """Tasks that the family has an estimator for."""
-        return [TaskName.CLASSIFICATION] if self is Kind.ENSEMBLE else list(TaskName)
-
     def find_class(self, task: str) -> Any:
         """Return the class of the estimator for a task."""
         import lhtree
 
-        if task not in self.tasks:
-            raise Problem(
-                f"--model {self.value} does not apply to a {TaskName(task).value}: pass --model boost",
-                ExitCode.USAGE,
-            )
         return getattr(lhtree, _ESTIMATORS[self.value] + _ENDINGS[TaskName(task)])
 
 
@@ -88,7 +78,7 @@ Model = Annotated[
         "--model",
         metavar="KIND",
         help="boost: boosted trees, good predictions and probabilities; ensemble: boosted trees and a forest, the best "
-        "probabilities of classes, six times as slow; forest: many trees per class; tree: one per class; compact: one "
+        "predictions, six times as slow; forest: many trees per class; tree: one per class; compact: one "
         "small tree that fits on a page.",
     ),
 ]
@@ -177,7 +167,7 @@ def build(kind: Kind, chosen: dict[str, Any], task: str, **others: Any) -> Any:
 
 def _check(chosen: dict[str, Any], kind: Kind, tasks: Sequence[TaskName]) -> None:
     """Reject parameters that no estimator of the family has for any of the tasks."""
-    known = {(one, task): one.find_class(task)().get_params(deep=False) for one in Kind for task in one.tasks}
+    known = {(one, task): one.find_class(task)().get_params(deep=False) for one in Kind for task in TaskName}
     for name in chosen:
         having = [(one, task) for one, task in known if name in known[one, task]]
         if any((kind, task) in having for task in tasks):

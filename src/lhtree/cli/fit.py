@@ -560,7 +560,9 @@ def _show(facts: dict[str, Any], measured: Measured | None) -> None:
     trees += f", leaves of at least {model['min_samples_leaf']}," if "min_samples_leaf" in model else ""
     print(f"{trees} fitted on {rows} in {write_seconds(model['fit_seconds'])}")
     if "cv_score" in model:
-        print(f"log loss of out-of-fold predictions {-model['cv_score']:.4g}")
+        score = model["cv_score"]
+        name = f"log loss {-score:.4g}" if table["task"] == "classification" else f"R² {score:.4g}"
+        print(f"{name} of out-of-fold predictions")
     print(f"{model['path']} written, {write_bytes(model['n_bytes'])}")
 
 

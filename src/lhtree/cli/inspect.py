@@ -95,7 +95,8 @@ def _list_facts(path: str, facts: dict[str, Any]) -> Iterator[tuple[str, Any]]:
             **facts["pool"]
         )
         yield "members", weights
-        yield "out of fold", f"log loss {-facts['pool']['cv_score']:.4g}"
+        score = facts["pool"]["cv_score"]
+        yield "out of fold", f"log loss {-score:.4g}" if facts["classes"] else f"R² {score:.4g}"
     yield "trees", f"{facts['n_trees']:,}, maximum depth {facts['depth']}"
     yield "blocks", f"{facts['n_blocks']:,}, including {facts['n_leaves']:,} leaves"
     yield "calibrated", facts["calibration"]

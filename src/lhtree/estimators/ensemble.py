@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -13,26 +14,162 @@ from .._core import Scorer
 from .._extras import show_progress
 from .._parameters import check_count, check_verbose, draw_seed
 from ..grow.calibrate import assign_folds
-from ..grow.pooling import pool_scores
+from ..grow.pooling import Pooled, pool_numbers, pool_scores
 from ..grow.sources import MemoryTable
 from ..grow.training import Training, prepare
 from ..model.model import Model, Pool
-from .base import ALL, CLASSIFIER, Classifier, count_threads, document
-from .boost import LHBoostClassifier
-from .forest import LHForestClassifier
+from .base import ALL, CLASSIFIER, REGRESSOR, Classifier, Predictor, Regressor, count_threads, document
+from .boost import LHBoostClassifier, LHBoostRegressor
+from .forest import LHForestClassifier, LHForestRegressor
 
 _ENSEMBLE = """
 max_iter : int
     Number of rounds of the boosted trees.
 n_estimators : int
-    Number of trees per class of the forest.
+    Number of trees of the forest, or of trees per class.
 cv : int
     Number of folds whose predictions weight the members. Both members are fitted ``cv + 1`` times.
 """
+_SHARED = ("class_weight", "categorical_features", "max_one_hot", "unseen", "n_jobs", "random_state")
+
+
+class BaseEnsemble(Predictor):
+    """The fit of ensembles."""
+
+    # Columns are encoded as for a forest of mixed directions.
+    direction: ClassVar[str] = "mixed"
+    _boost: ClassVar[Any]
+    _forest: ClassVar[Any]
+    _scores: ClassVar[tuple[str, str]]  # of both members, from which the weights are learned
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Fit both members and their weights.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, m)
+            Training samples: an array, a pandas or polars DataFrame or an Arrow table. Text and categories are allowed
+            in frames and tables (see ``categorical_features``). NaN, None and null are missing values.
+        y : array-like of shape (n,)
+            Class labels, of at least two classes; for a regressor, finite numbers.
+        sample_weight : array-like of shape (n,), optional
+            Sample weights.
+
+        Returns
+        -------
+        self
+        """
+        n_folds = check_count("cv", self.cv, 2)
+        training = prepare(self, MemoryTable(self, X, y, sample_weight))
+        seed, n_threads = draw_seed(self.random_state), count_threads(self.n_jobs)
+        fold = self._assign_folds(training, seed, n_folds)
+        scores: list[NDArray[np.float64]] = []
+        with self._progress(2 * (n_folds + 1)) as progress:
+            report = progress or (lambda n_done: None)
+            boost, forest = self._fit_members(training, seed, report, 0)
+            for number in range(n_folds):
+                held = np.flatnonzero(fold == number)
+                if not len(held):
+                    continue
+                part = training.take(np.flatnonzero(fold != number))
+                members = self._fit_members(part, seed, report, 2 * (number + 1))
+                for place, (model, score) in enumerate(zip(members, self._scores, strict=True)):
+                    found = training.X[held].ask(model, score, n_threads)
+                    if len(scores) == place:
+                        scores.append(np.empty((training.n_rows, *found.shape[1:])))
+                    scores[place][held] = found
+            report(2 * (n_folds + 1))
+        known = np.flatnonzero(fold >= 0)
+        self._model = self._join(
+            boost, forest, training.take(known), scores[0][known], scores[1][known]
+        )
+        return self
+
+    @abstractmethod
+    def _assign_folds(self, training: Training, seed: int, n_folds: int) -> NDArray[np.int64]:
+        """Return the fold of every row; -1 for rows that are never held out."""
+
+    @abstractmethod
+    def _join(
+        self,
+        boost: Model,
+        forest: Model,
+        held: Training,
+        of_boost: NDArray[np.float64],
+        of_forest: NDArray[np.float64],
+    ) -> Model:
+        """Return the ensemble of two members, given their out-of-fold scores."""
+
+    def _fit_members(self, training: Training, seed: int, report: Any, n_done: int) -> tuple[Model, Model]:
+        """Fit boosted trees and a forest on encoded rows."""
+        models = []
+        for number, member in enumerate(self._make_members()):
+            report(n_done + number)
+            models.append(member._fit(training, seed=seed)._model)
+        return models[0], models[1]
+
+    def _make_members(self) -> tuple[Any, Any]:
+        params = {name: value for name, value in self.get_params(deep=False).items() if name in _SHARED}
+        forest = self._forest(
+            self.n_estimators, direction="mixed", missing_indicator=self.missing_indicator, **params
+        )
+        return self._boost(max_iter=self.max_iter, **params), forest
+
+    def _progress(self, n_tasks: int) -> Any:
+        return show_progress(n_tasks, "fitting members") if check_verbose(self.verbose) else nullcontext()
+
+    def _read_pool(self) -> Pool:
+        pool: Pool = self._read().pool  # type: ignore[assignment]  # of an ensemble
+        return pool
+
+    @property
+    def boost_(self) -> Any:
+        """The boosted member; the values of its trees are multiplied by its weight."""
+        member = self._make_members()[0]
+        member._model = replace(self._read(), pool=None)
+        return member
+
+    @property
+    def forest_(self) -> Any:
+        """The forest."""
+        member = self._make_members()[1]
+        member._model = self._read_pool().forest
+        return member
+
+    @property
+    def n_iter_(self) -> int:
+        """Number of rounds of the boosted trees."""
+        return self._read().n_estimators
+
+    @property
+    def weights_(self) -> NDArray[np.float64]:
+        """Weights of the boosted trees and of the forest, shape (2,)."""
+        pool = self._read_pool()
+        return np.array([pool.boost_weight, pool.weight])
+
+    @property
+    def cv_score_(self) -> float:
+        """Score of out-of-fold predictions: minus the log loss, or R²."""
+        return self._read_pool().cv_score
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Share of every column in the gain of all blocks, averaged over the members, shape (m,)."""
+        return self.importances().values
+
+
+def _pool(boost: Model, forest: Model, pooled: Pooled) -> Model:
+    """Return the boosted model, multiplied by its weight, with the forest."""
+    return replace(
+        boost,
+        trees=boost.trees.multiply(pooled.boost),
+        base=pooled.boost * np.asarray(boost.base),
+        pool=Pool(forest, pooled.forest, pooled.boost, pooled.score),
+    )
 
 
 @document(ALL, CLASSIFIER, _ENSEMBLE)
-class LHEnsembleClassifier(Classifier):
+class LHEnsembleClassifier(Classifier, BaseEnsemble):
     """Boosted hyperplane trees and a forest of mixed directions in one model: the most accurate probabilities.
 
     The members err differently. Both are fitted on all rows; their log-probabilities are added with weights of at
@@ -75,8 +212,8 @@ class LHEnsembleClassifier(Classifier):
     """
 
     _links: ClassVar[tuple[str, ...]] = LHBoostClassifier._links
-    # Columns are encoded as for a forest of mixed directions.
-    direction: ClassVar[str] = "mixed"
+    _boost, _forest = LHBoostClassifier, LHForestClassifier
+    _scores = ("raw_score", "membership")
 
     def __init__(
         self,
@@ -105,122 +242,141 @@ class LHEnsembleClassifier(Classifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Fit both members and their weights.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, m)
-            Training samples: an array, a pandas or polars DataFrame or an Arrow table. Text and categories are allowed
-            in frames and tables (see ``categorical_features``). NaN, None and null are missing values.
-        y : array-like of shape (n,)
-            Class labels, of at least two classes.
-        sample_weight : array-like of shape (n,), optional
-            Sample weights.
-
-        Returns
-        -------
-        self
-        """
-        n_folds = check_count("cv", self.cv, 2)
-        training = prepare(self, MemoryTable(self, X, y, sample_weight))
-        is_single = np.bincount(training.codes)[training.codes] == 1  # such a row is never held out
+    def _assign_folds(self, training: Training, seed: int, n_folds: int) -> NDArray[np.int64]:
+        is_single = np.bincount(training.codes)[training.codes] == 1
         if is_single.all():
             raise ValueError(
                 "every class has a single row, but the weights of an ensemble need rows to hold out: pass more rows, "
                 "or fit an LHBoostClassifier."
             )
-        seed = draw_seed(self.random_state)
-        n_threads = count_threads(self.n_jobs)
-        fold = np.where(is_single, -1, assign_folds(training.codes, seed, n_folds))
-        raw_score = np.empty((training.n_rows, training.n_targets))
-        membership = np.empty((training.n_rows, len(training.classes)))
-        with self._progress(2 * (n_folds + 1)) as progress:
-            report = progress or (lambda n_done: None)
-            boost, forest = self._fit_members(training, seed, report, 0)
-            for number in range(n_folds):
-                held = np.flatnonzero(fold == number)
-                if len(held):
-                    part = training.take(np.flatnonzero(fold != number))
-                    members = self._fit_members(part, seed, report, 2 * (number + 1))
-                    raw_score[held] = training.X[held].ask(members[0], "raw_score", n_threads)
-                    membership[held] = training.X[held].ask(members[1], "membership", n_threads)
-            report(2 * (n_folds + 1))
-        known = np.flatnonzero(~is_single)
-        weight = None if training.weight is None else training.weight[known]
-        pooled = pool_scores(raw_score[known], membership[known], training.codes[known], weight)
-        self._model = replace(
-            boost,
-            trees=boost.trees.multiply(pooled.boost),
-            base=pooled.boost * np.asarray(boost.base),
-            pool=Pool(forest, pooled.forest, pooled.boost, pooled.score),
-        )
-        return self
+        return np.where(is_single, -1, assign_folds(training.codes, seed, n_folds))
 
-    def _fit_members(self, training: Training, seed: int, report: Any, n_done: int) -> tuple[Model, Model]:
-        """Fit boosted trees and a forest on encoded rows."""
-        models = []
-        for number, member in enumerate(self._members()):
-            report(n_done + number)
-            models.append(member._fit(training, seed=seed)._model)
-        return models[0], models[1]
-
-    def _members(self) -> tuple[LHBoostClassifier, LHForestClassifier]:
-        shared = ("class_weight", "categorical_features", "max_one_hot", "unseen", "n_jobs", "random_state")
-        params = {name: getattr(self, name) for name in shared}
-        return (
-            LHBoostClassifier(self.max_iter, **params),
-            LHForestClassifier(
-                self.n_estimators,
-                direction="mixed",
-                missing_indicator=self.missing_indicator,
-                **params,
-            ),
-        )
-
-    def _progress(self, n_tasks: int) -> Any:
-        return show_progress(n_tasks, "fitting members") if check_verbose(self.verbose) else nullcontext()
+    def _join(
+        self,
+        boost: Model,
+        forest: Model,
+        held: Training,
+        of_boost: NDArray[np.float64],
+        of_forest: NDArray[np.float64],
+    ) -> Model:
+        return _pool(boost, forest, pool_scores(of_boost, of_forest, held.codes, held.weight))
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Raw scores: the log odds of the second of two classes, shape (n,), else one per class, shape (n, K)."""
         raw = self._ask(Scorer.raw_score, X, self._model)
         return raw[:, 0] if raw.shape[1] == 1 else raw  # type: ignore[no-any-return]
 
-    def _read_pool(self) -> Pool:
-        pool: Pool = self._read().pool  # type: ignore[assignment]  # of an ensemble
-        return pool
 
-    @property
-    def boost_(self) -> LHBoostClassifier:
-        """The boosted member; the values of its trees are multiplied by its weight."""
-        member = self._members()[0]
-        member._model = replace(self._read(), pool=None)
-        return member
+@document(ALL, REGRESSOR, _ENSEMBLE)
+class LHEnsembleRegressor(Regressor, BaseEnsemble):
+    """Boosted hyperplane trees and a forest of mixed directions in one model: the most accurate predictions.
 
-    @property
-    def forest_(self) -> LHForestClassifier:
-        """The forest."""
-        member = self._members()[1]
-        member._model = self._read_pool().forest
-        return member
+    The members err differently. Both are fitted on all rows; the prediction is their weighted mean, with the weights
+    that minimise the squared error of out-of-fold predictions. A fit takes ``cv + 1`` times as long as the fits of both
+    members.
 
-    @property
-    def n_iter_(self) -> int:
-        """Number of rounds of the boosted trees."""
-        return self._read().n_estimators
+    Parameters
+    ----------
+    {parameters}
 
-    @property
-    def weights_(self) -> NDArray[np.float64]:
-        """Weights of the boosted trees and of the forest, shape (2,)."""
-        pool = self._read_pool()
-        return np.array([pool.boost_weight, pool.weight])
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : array of shape (m,)
+        Names of the columns of X, if X had names.
+    boost_ : LHBoostRegressor
+        The boosted member. The values of its trees are multiplied by its weight.
+    forest_ : LHForestRegressor
+        The forest.
+    weights_ : array of shape (2,)
+        Weights of the boosted trees and of the forest; they add up to 1.
+    cv_score_ : float
+        R² of out-of-fold predictions of the ensemble.
+    trees_, n_leaves_, depth_, n_iter_
+        Views, leaves, depth and rounds of the boosted trees.
+    feature_importances_ : array of shape (m,)
+        Mean of the importances of both members, weighted by ``weights_``.
 
-    @property
-    def cv_score_(self) -> float:
-        """Minus the log loss of out-of-fold predictions."""
-        return self._read_pool().cv_score
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from lhtree import LHEnsembleRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = LHEnsembleRegressor(100, cv=2, random_state=0).fit(X[::2], y[::2])
+    >>> model.score(X[1::2], y[1::2]) > 0.4
+    True
+    """
 
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """Share of every column in the gain of all blocks, averaged over the members, shape (m,)."""
-        return self.importances().values
+    _links: ClassVar[tuple[str, ...]] = ("identity",)
+    _boost, _forest = LHBoostRegressor, LHForestRegressor
+    _scores = ("value", "value")
+
+    def __init__(
+        self,
+        max_iter: int = 400,
+        *,
+        n_estimators: int = 100,
+        cv: int = 5,
+        categorical_features: Any = "from_dtype",
+        max_one_hot: int = 20,
+        missing_indicator: bool | str = "auto",
+        unseen: str = "missing",
+        verbose: int = 0,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.max_iter = max_iter
+        self.n_estimators = n_estimators
+        self.cv = cv
+        self.categorical_features = categorical_features
+        self.max_one_hot = max_one_hot
+        self.missing_indicator = missing_indicator
+        self.unseen = unseen
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _assign_folds(self, training: Training, seed: int, n_folds: int) -> NDArray[np.int64]:
+        if training.n_rows < 2:
+            raise ValueError(
+                "X has 1 sample, but an ensemble needs at least 2: pass more rows, or fit an LHBoostRegressor."
+            )
+        return assign_folds(training.codes, seed, n_folds)
+
+    def _join(
+        self,
+        boost: Model,
+        forest: Model,
+        held: Training,
+        of_boost: NDArray[np.float64],
+        of_forest: NDArray[np.float64],
+    ) -> Model:
+        response = np.asarray(held.response)
+        pooled = pool_numbers(of_boost, of_forest, response, held.weight)
+        error = np.abs(response - (pooled.boost * of_boost + pooled.forest * of_forest))
+        order = np.argsort(error, kind="stable")
+        weight = None if held.weight is None else held.weight[order]
+        assert boost.response is not None
+        record = replace(boost.response, residual=error[order], residual_weight=weight)
+        return replace(_pool(boost, forest, pooled), response=record)
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> NDArray[np.float64]:
+        """Intervals that contain the responses of new rows with a given probability.
+
+        All intervals have the same width, which comes from the errors of out-of-fold predictions.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, m)
+            Samples.
+        coverage : float between 0 and 1, default=0.9
+            Share of the responses that the intervals should contain.
+
+        Returns
+        -------
+        array of shape (n, 2)
+            Lower and upper ends.
+        """
+        model = self._model or self._read()
+        return model.interval(self._ask(Scorer.value, X, model), coverage)

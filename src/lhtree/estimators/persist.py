@@ -13,7 +13,7 @@ from ..model.model import read
 from .base import Predictor
 from .boost import LHBoostClassifier, LHBoostRegressor
 from .compact import BaseCompact, CompactLHTClassifier, CompactLHTRegressor
-from .ensemble import LHEnsembleClassifier
+from .ensemble import BaseEnsemble, LHEnsembleClassifier, LHEnsembleRegressor
 from .forest import LHForestClassifier, LHForestRegressor
 from .tree import LHTClassifier, LHTRegressor
 
@@ -22,7 +22,7 @@ _ESTIMATORS: dict[str, type[Predictor]] = {
     for estimator in (
         *(LHTClassifier, LHForestClassifier, LHBoostClassifier, CompactLHTClassifier),
         *(LHTRegressor, LHForestRegressor, LHBoostRegressor, CompactLHTRegressor),
-        LHEnsembleClassifier,
+        *(LHEnsembleClassifier, LHEnsembleRegressor),
     )
 }
 
@@ -101,7 +101,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         model = file.model
         is_same_kind = (model.forest is not None) == kind._is_forest and model.link in kind._links
         is_same_kind &= (model.compact is not None) == issubclass(kind, BaseCompact)
-        if not is_same_kind or (model.pool is not None) != (kind is LHEnsembleClassifier):
+        if not is_same_kind or (model.pool is not None) != issubclass(kind, BaseEnsemble):
             raise ModelFileError("the estimator does not match its trees")
         _check_known("parameters", header["parameters"], kind)
         if model.forest is not None:

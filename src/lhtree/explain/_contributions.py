@@ -52,39 +52,38 @@ def find_contributions(model: Model, X: NDArray[Any], out: Floats) -> Floats:
         own /= model.n_estimators
     if n_targets < head.n_outputs:
         np.negative(own, out=out[:, :1])
-    if model.pool is not None:
-        _add_forest(model.pool, X, out)
-    return head.spread(head.average(clipped, model.n_estimators), np.negative)
+    clipped = head.spread(head.average(clipped, model.n_estimators), np.negative)
+    return clipped if model.pool is None else clipped + _add_forest(model.pool, X, out)
 
 
-def _add_forest(pool: Pool, X: NDArray[Any], out: Floats) -> None:
-    """Add the contributions of the forest of an ensemble.
+def _add_forest(pool: Pool, X: NDArray[Any], out: Floats) -> Floats:
+    """Add the contributions of the forest of an ensemble, and return the changes by the ranges of its leaves.
 
-    They add up to memberships. Their sum of logarithms changes from the base to the row; every contribution is
-    multiplied by the ratio of this change to the change of the membership.
+    Those of a regression are multiplied by the weight of the forest. Those of classes add up to memberships, whose
+    logarithms are added to the raw scores: they are multiplied by the ratio of both changes from the base to the row.
     """
     forest = pool.forest
     of_forest = np.zeros((len(X), forest.n_outputs, forest.n_features))
-    find_contributions(forest, X, of_forest)
+    clipped = find_contributions(forest, X, of_forest)
+    if not forest.head.labels:
+        out += pool.weight * of_forest
+        return pool.weight * clipped
     base, membership = find_base(forest), forest.ask("membership", X)
-    change = _add_logs(pool, membership) - _add_logs(pool, base)
-    step = membership - base
+    step, change = membership - base, _add_part(pool, membership) - _add_part(pool, base)
     # Contributions cancel out where the membership is that of the base; their factor is the slope of the logarithm.
-    slope = _slopes(pool, base)
+    near = np.maximum(base, _core.LEAST_MEMBERSHIP)
+    slope = pool.weight * (1.0 / near + 1.0 / near[::-1] if len(near) == 2 else 1.0 / near)
     factor = np.divide(change, step, out=np.broadcast_to(slope, step.shape).copy(), where=np.abs(step) > 1e-9)
     out += factor[:, :, None] * of_forest
+    return clipped
 
 
-def _add_logs(pool: Pool, membership: Floats) -> Floats:
-    """Return the part of memberships in the raw scores of all classes: logarithms, or log-odds of two classes."""
-    log = np.log(np.maximum(membership, _core.LEAST_MEMBERSHIP))
+def _add_part(pool: Pool, total: Floats) -> Floats:
+    """Return the part of totals of the forest in the raw scores: logarithms, log-odds of two classes, or numbers."""
+    if not pool.forest.head.labels:
+        return pool.weight * total
+    log = np.log(np.maximum(total, _core.LEAST_MEMBERSHIP))
     return pool.weight * (log - log[..., ::-1] if log.shape[-1] == 2 else log)
-
-
-def _slopes(pool: Pool, membership: Floats) -> Floats:
-    """Return the derivatives of ``_add_logs`` by the membership of each class."""
-    safe = np.maximum(membership, _core.LEAST_MEMBERSHIP)
-    return pool.weight * (1.0 / safe + 1.0 / safe[::-1] if len(safe) == 2 else 1.0 / safe)
 
 
 def _find_shares(model: Model, leaf: Ints) -> Floats:
@@ -109,7 +108,7 @@ def find_base(model: Model) -> Floats:
     base score plus the values of all roots; for ensembles, also the part of the forest's base.
     """
     if model.pool is not None:
-        return _find_own_base(model) + _add_logs(model.pool, find_base(model.pool.forest))
+        return _find_own_base(model) + _add_part(model.pool, find_base(model.pool.forest))
     return _find_own_base(model)
 
 

@@ -46,8 +46,7 @@ from .header import (
 from .levels import expand_levels, fold_levels
 
 VERSION = (2, 0)
-# The forest of an ensemble is a model file in the file.
-_FOREST_HEADER: dict[str, Any] = {"estimator": "LHForestClassifier", "parameters": {}, "metadata": None}
+_FOREST_HEADER: dict[str, Any] = {"estimator": "forest", "parameters": {}, "metadata": None}  # of an ensemble
 
 
 class ModelFile(NamedTuple):

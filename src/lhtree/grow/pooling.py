@@ -19,7 +19,7 @@ _PRIOR_ROWS = 20.0
 
 
 class Pooled(NamedTuple):
-    """Weights of boosted trees and of the forest, and minus the log loss of their sum."""
+    """Weights of boosted trees and of the forest, and the score of their sum: minus the log loss, or R²."""
 
     boost: float
     forest: float
@@ -60,3 +60,16 @@ def _by_class(raw_score: Floats) -> Floats:
     if raw_score.shape[1] > 1:
         return raw_score
     return np.concatenate([np.zeros_like(raw_score), raw_score], axis=1)
+
+
+def pool_numbers(predicted: Floats, of_forest: Floats, response: Floats, weight: Floats | None) -> Pooled:
+    """Return the weights, which add up to 1, of two predictions whose mean has the least squared error."""
+    unit = float(np.abs(response).max()) or 1.0  # squares of 1e300 would overflow
+    error, step = (response - predicted) / unit, (of_forest - predicted) / unit
+    square = np.average(step**2, weights=weight)
+    share = np.average(error * step, weights=weight) / square if square > 0.0 else 0.0
+    forest = float(f"{np.clip(share, 0.0, 1.0):.4g}")
+    left = np.average((error - forest * step) ** 2, weights=weight)
+    spread = response / unit - np.average(response / unit, weights=weight)
+    total = np.average(spread**2, weights=weight)
+    return Pooled(float(f"{1.0 - forest:.4g}"), forest, float(1.0 - left / total) if total > 0.0 else 0.0)

@@ -306,7 +306,7 @@ class NumberScoreHead(RawScoreHead):
 
 
 class _Pooled:
-    """Words for ensembles, whose raw scores are those of boosted trees plus the log-memberships of a forest."""
+    """Words for ensembles, whose raw scores are those of boosted trees plus those of a forest."""
 
     model_noun: ClassVar[str] = "an ensemble"
 
@@ -319,6 +319,11 @@ class PoolHead(_Pooled, RawScoreHead):
 @dataclass(frozen=True)
 class JointPoolHead(_Pooled, JointScoreHead):
     """The same with boosted trees of all classes."""
+
+
+@dataclass(frozen=True)
+class NumberPoolHead(_Pooled, NumberScoreHead):
+    """The weighted predictions of boosted trees and of a forest."""
 
 
 _HEADS: dict[str, type[Head]] = {
@@ -335,6 +340,7 @@ NUMBER_LINKS = tuple(link for link, head in _HEADS.items() if head.predicts == "
 def make_head(link: str, labels: Sequence[Any], *, shares_classes: bool, is_pooled: bool = False) -> Head:
     """Return the head of a model from its link, its classes, and whether one tree has the outcomes of all classes."""
     if is_pooled:
-        return (JointPoolHead if shares_classes else PoolHead)(link, tuple(labels))
+        of_classes = JointPoolHead if shares_classes else PoolHead
+        return (of_classes if labels else NumberPoolHead)(link, tuple(labels))
     joint = SharesHead if link == "wolf" else JointScoreHead
     return (joint if shares_classes else _HEADS[link])(link, tuple(labels))

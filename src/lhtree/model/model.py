@@ -143,7 +143,8 @@ class Model:
     @property
     def is_clipped(self) -> bool:
         """Whether blocks have values and leaves are linear: their ranges may take a part of estimates away."""
-        return self.head.values_blocks and self.trees.has_slopes
+        has_slopes = self.trees.has_slopes or (self.pool is not None and self.pool.forest.is_clipped)
+        return self.head.values_blocks and has_slopes
 
     @cached_property
     def amounts(self) -> NumberFormat:
@@ -335,13 +336,14 @@ class Model:
 class Pool:
     """The forest of an ensemble, which adds ``weight`` times the logarithm of its memberships to the raw scores.
 
-    The trees of the ensemble itself are boosted; their values and base are already multiplied by ``boost_weight``.
+    In a regression, it adds ``weight`` times its predictions. The trees of the ensemble itself are boosted; their
+    values and base are already multiplied by ``boost_weight``.
     """
 
     forest: Model
     weight: float
     boost_weight: float
-    cv_score: float  # minus the log loss of the ensemble on rows that its members were not fitted on
+    cv_score: float  # minus the log loss, or R², on rows that the members were not fitted on
 
 
 def has_wolf(model: Any) -> bool:

@@ -63,7 +63,7 @@ _ONE_THREAD = {"n_jobs": 1}
 _CATBOOST = {"thread_count": 1, "verbose": False, "allow_writing_files": False}
 PEERS = {
     "boost": Peer("lhtree: boosted", "lhtree.LHBoost", _ONE_THREAD),
-    "ensemble": Peer("lhtree: ensemble", "lhtree.LHEnsemble", _ONE_THREAD, has_regressor=False),
+    "ensemble": Peer("lhtree: ensemble", "lhtree.LHEnsemble", _ONE_THREAD),
     "tree": Peer("lhtree: tree", "lhtree.LHT"),
     "compact": Peer("lhtree: compact tree", "lhtree.CompactLHT"),
     "forest": Peer("lhtree: forest", "lhtree.LHForest", _ONE_THREAD),

@@ -467,7 +467,6 @@ def _find_estimator(estimator: Any) -> Any:
     if isinstance(estimator, str) and estimator in named:
         return getattr(lhtree, f"{named[estimator]}Classifier")()
     kinds = [f"{name}{task}" for name in named.values() for task in ("Classifier", "Regressor")]
-    kinds.remove("LHEnsembleRegressor")
     if not isinstance(estimator, tuple(getattr(lhtree, kind) for kind in kinds)):
         raise refuse("estimator", estimator, f"one of {', '.join([*map(repr, named), *kinds])}")
     return estimator

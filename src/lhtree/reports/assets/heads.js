@@ -332,32 +332,6 @@ class JointScore extends RawScore {
   round = " of all classes, shown once for each class";
 }
 
-// Rounds, and a forest whose memberships are part of the raw scores.
-const pooled = (Base) => class extends Base {
-  whole = "ensemble";
-  ofPart = "of these rounds and trees, not of the ensemble";
-
-  tellPartial() {
-    const { trees, model, pool } = this.facts;
-    return `This page contains only the first ${trees.n_shown} of ${model.n_estimators} rounds and the first ${pool.trees.n_shown} of ${pool.n_estimators} trees of the forest, because the whole ensemble would make it too large. Predictions below are those ${this.ofPart}.`;
-  }
-
-  explainContributions(base, end) {
-    return `${super.explainContributions(base, end)} Contributions of the forest are in proportion to the change of the logarithm of its membership.`;
-  }
-
-  cardRows() {
-    const { pool } = this.facts;
-    return [...super.cardRows(), ["Trees of the forest", pool.n_estimators],
-      ["Weights", `${format(pool.boost_weight, 3)} boosted trees, ${format(pool.weight, 3)} forest`],
-      ["Out-of-fold log loss", format(-pool.cv_score, 3)]];
-  }
-
-  glossary() {
-    return [...super.glossary(), ["Forest", "adds its weight times the logarithm of the membership of a class to the raw score; for two classes, the log odds. The trees shown on this page are the boosted ones."]];
-  }
-};
-
 // Rounds that add values to a number or to its logarithm.
 class NumberScore extends RawScore {
   constructor(facts, model) {
@@ -377,9 +351,36 @@ class NumberScore extends RawScore {
   }
 }
 
+// Rounds and a forest, whose parts add up.
+const pooled = (Base) => class extends Base {
+  whole = "ensemble";
+  ofPart = "of these rounds and trees, not of the ensemble";
+
+  tellPartial() {
+    const { trees, model, pool } = this.facts;
+    return `This page contains only the first ${trees.n_shown} of ${model.n_estimators} rounds and the first ${pool.trees.n_shown} of ${pool.n_estimators} trees of the forest, because the whole ensemble would make it too large. Predictions below are those ${this.ofPart}.`;
+  }
+
+  explainContributions(base, end) {
+    return `${super.explainContributions(base, end)} Contributions of the forest are in proportion to the change of its part in the sum.`;
+  }
+
+  cardRows() {
+    const { pool } = this.facts;
+    return [...super.cardRows(), ["Trees of the forest", pool.n_estimators],
+      ["Weights", `${format(pool.boost_weight, 3)} boosted trees, ${format(pool.weight, 3)} forest`],
+      this.facts.response ? ["Out-of-fold R²", format(pool.cv_score, 3)] : ["Out-of-fold log loss", format(-pool.cv_score, 3)]];
+  }
+
+  glossary() {
+    const part = this.facts.response ? "its weight times its prediction" : "its weight times the logarithm of the membership of a class, or for two classes the log odds,";
+    return [...super.glossary(), ["Forest", `adds ${part} to the sum of the boosted trees. The trees shown on this page are the boosted ones.`]];
+  }
+};
+
 const KINDS = {
   WolfHead: Wolf, MeanHead: Mean, RawScoreHead: RawScore, JointScoreHead: JointScore, NumberScoreHead: NumberScore,
-  PoolHead: pooled(RawScore), JointPoolHead: pooled(JointScore),
+  PoolHead: pooled(RawScore), JointPoolHead: pooled(JointScore), NumberPoolHead: pooled(NumberScore),
 };
 
 export function makeHead(facts, model) {

@@ -268,30 +268,32 @@ export class Model {
   }
 }
 
-// The forest of an ensemble, and the part of its memberships in the raw score of a class.
+// The forest of an ensemble. `total` is what its contributions add up to, by class, `add` the part of totals in the raw
+// score of a class, and `slope` the derivative of that part. A number is weighted; memberships are logarithms.
 function makePool(facts) {
   const { weight, least_membership, centre, scale, model, trees } = facts.pool;
   const forest = new Model({ ...facts, pool: null, model, trees, features: { ...facts.features, centre, scale } });
-  const log = (membership) => Math.log(Math.max(membership, least_membership));
-  const slope = (membership) => 1 / Math.max(membership, least_membership);
+  if (model.link === "mean") return { forest, total: ({ value }) => [value], add: ([value]) => weight * value, slope: () => weight };
   const isPair = forest.nClasses === 2;
+  const bound = (membership) => Math.max(membership, least_membership);
   return {
     forest,
-    add: (membership, cls) => weight * (log(membership[cls]) - (isPair ? log(membership[1 - cls]) : 0)),
-    slope: (membership, cls) => weight * (slope(membership[cls]) + (isPair ? slope(membership[1 - cls]) : 0)),
+    total: ({ membership }) => membership,
+    add: (total, cls) => weight * (Math.log(bound(total[cls])) - (isPair ? Math.log(bound(total[1 - cls])) : 0)),
+    slope: (total, cls) => weight * (1 / bound(total[cls]) + (isPair ? 1 / bound(total[1 - cls]) : 0)),
   };
 }
 
-// Base and contributions with those of the forest, multiplied by the ratio of the change of the logarithm to the change
-// of the membership. Same rule as in Python (lhtree.explain).
+// Base and contributions with those of the forest, multiplied by the ratio of the change of its part in the raw score to
+// the change of its total. Same rule as in Python (lhtree.explain).
 function addForest(pool, score, cls, own) {
-  const { membership } = score.ofForest;
-  const parts = membership.map((_, k) => pool.forest.contributions(score.ofForest, k));
+  const total = pool.total(score.ofForest);
+  const parts = total.map((_, k) => pool.forest.contributions(score.ofForest, k));
   const base = parts.map((part) => part.base);
-  const step = membership[cls] - base[cls];
-  const factor = Math.abs(step) > 1e-9 ? (pool.add(membership, cls) - pool.add(base, cls)) / step : pool.slope(base, cls);
+  const step = total[cls] - base[cls];
+  const factor = Math.abs(step) > 1e-9 ? (pool.add(total, cls) - pool.add(base, cls)) / step : pool.slope(base, cls);
   const byFeature = own.byFeature.map((value, f) => value + factor * parts[cls].byFeature[f]);
-  return { ...own, base: own.base + pool.add(base, cls), byFeature };
+  return { base: own.base + pool.add(base, cls), byFeature, clipped: own.clipped + factor * (parts[cls].clipped || 0) };
 }
 
 // WOLF values with their fall-backs, as predict and predict_proba do.
@@ -341,7 +343,7 @@ function addTrees(model, row) {
 function scoreRaw(model, row) {
   const { raw, walks } = addTrees(model, row);
   const ofForest = model.pool && model.pool.forest.score(row.values);
-  if (ofForest) raw.forEach((score, target) => (raw[target] = score + model.pool.add(ofForest.membership, model.nClasses === 2 ? 1 : target)));
+  if (ofForest) raw.forEach((score, target) => (raw[target] = score + model.pool.add(model.pool.total(ofForest), model.nClasses === 2 ? 1 : target)));
   const rawScore = model.link === "logistic" ? [-raw[0], raw[0]] : raw;
   const largest = Math.max(...rawScore);
   let proba = raw.map((score) => Math.exp(score - largest));
@@ -395,8 +397,9 @@ function addChanges(model, score, cls) {
 const scoreNumber = (finish) => (model, row) => {
   const walks = Array.from({ length: model.nTrees }, (_, tree) => model.walk(tree, row));
   const sum = walks.reduce((sum, way) => sum + way.membership, model.base ? model.base[0] : 0);
-  const value = finish(sum, model.nTrees);
-  return { ...row, walks, value, proba: [value], prediction: 0, fallback: null };
+  const ofForest = model.pool && model.pool.forest.score(row.values);
+  const value = finish(sum + (ofForest ? model.pool.add([ofForest.value]) : 0), model.nTrees);
+  return { ...row, walks, value, proba: [value], prediction: 0, ofForest, fallback: null };
 };
 
 // Calibrated probabilities from the scores of the targets, which are raw scores or uncalibrated probabilities. Same
