@@ -34,8 +34,8 @@ struct LeftOut {
 struct Tile;
 class Scorer;
 
-// A forest that is part of the raw scores of a boosted model: its memberships (see add_log_memberships) or, in a
-// regression, its weighted predictions.
+// A forest that is part of the raw scores of a boosted model: its memberships (see add_log_memberships) or,
+// in a regression, its weighted predictions.
 struct Companion {
     const Scorer* forest = nullptr;  // lives as long as the model
     double weight = 0.0;

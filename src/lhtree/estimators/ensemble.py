@@ -80,9 +80,7 @@ class BaseEnsemble(Predictor):
                     scores[place][held] = found
             report(2 * (n_folds + 1))
         known = np.flatnonzero(fold >= 0)
-        self._model = self._join(
-            boost, forest, training.take(known), scores[0][known], scores[1][known]
-        )
+        self._model = self._join(boost, forest, training.take(known), scores[0][known], scores[1][known])
         return self
 
     @abstractmethod
