@@ -22,16 +22,27 @@ _MODULES = {
     ".estimators.forest": ["LHForestClassifier", "LHForestRegressor"],
     ".estimators.persist": ["load", "save"],
     ".estimators.tree": ["LHTClassifier", "LHTRegressor"],
-    ".evaluation": ["Evaluation", "RegressionEvaluation", "evaluate"],
+    ".evaluation": [
+        "Comparison",
+        "Evaluation",
+        "EventScores",
+        "Groups",
+        "RegressionEvaluation",
+        "compare",
+        "evaluate",
+    ],
     ".evaluation.decisions": ["choose_threshold", "coverage_curve"],
     ".export": ["export_c", "export_onnx", "export_sql"],
     ".files": ["ModelFileError", "inspect"],
     ".plot": [
         "EffectsDisplay",
         "plot_block",
+        "plot_comparison",
         "plot_coverage",
         "plot_decision_regions",
         "plot_effects",
+        "plot_event",
+        "plot_groups",
         "plot_importances",
         "plot_membership",
         "plot_path",
@@ -65,8 +76,12 @@ if TYPE_CHECKING:  # the same names for type checkers and editors
     from .estimators.persist import save as save
     from .estimators.tree import LHTClassifier as LHTClassifier
     from .estimators.tree import LHTRegressor as LHTRegressor
+    from .evaluation import Comparison as Comparison
     from .evaluation import Evaluation as Evaluation
+    from .evaluation import EventScores as EventScores
+    from .evaluation import Groups as Groups
     from .evaluation import RegressionEvaluation as RegressionEvaluation
+    from .evaluation import compare as compare
     from .evaluation import evaluate as evaluate
     from .evaluation.decisions import choose_threshold as choose_threshold
     from .evaluation.decisions import coverage_curve as coverage_curve
@@ -77,9 +92,12 @@ if TYPE_CHECKING:  # the same names for type checkers and editors
     from .files import inspect as inspect
     from .plot import EffectsDisplay as EffectsDisplay
     from .plot import plot_block as plot_block
+    from .plot import plot_comparison as plot_comparison
     from .plot import plot_coverage as plot_coverage
     from .plot import plot_decision_regions as plot_decision_regions
     from .plot import plot_effects as plot_effects
+    from .plot import plot_event as plot_event
+    from .plot import plot_groups as plot_groups
     from .plot import plot_importances as plot_importances
     from .plot import plot_membership as plot_membership
     from .plot import plot_path as plot_path

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from ._parameters import check_count, check_flag, is_real, refuse
 from .model.model import read
+from .tables.labels import find_class
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,13 +22,16 @@ class Interpretable:
 
     __slots__ = ()  # a Scorer has no dict
 
-    def explain(self, row: Any) -> Explanation:
+    def explain(self, row: Any, *, target: Any = None) -> Explanation:
         """Explain the prediction for one row.
 
         Parameters
         ----------
         row : array-like of shape (m,) or (1, m), dict or Series from feature name to value, or frame of one row
             The row to explain; NaN is a missing value.
+        target : class label, optional
+            The class that the text and plots of the explanation are about. Default: the ``positive`` class of the
+            model, if it was declared, else the predicted class.
 
         Returns
         -------
@@ -47,7 +51,10 @@ class Interpretable:
         from .explain._explanation import Explanation, take_row
 
         fitted = read(self, takes_numbers=True)
-        return Explanation(fitted, take_row(fitted, row, self), _draw)
+        if target is not None and not fitted.labels:
+            raise refuse("target", target, "None: the model predicts a number, without classes")
+        wanted = fitted.positive if target is None else find_class(target, fitted.labels, "target")
+        return Explanation(fitted, take_row(fitted, row, self), _draw, wanted)
 
     @overload
     def explain_batch(self, X: Any, *, terms: Literal[False] = False) -> Contributions: ...

@@ -11,6 +11,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 import lhtree
 from lhtree import LHBoostClassifier, LHForestClassifier, LHTClassifier
+from lhtree.tables.errors import TableWarning
 from support import bridge
 from support.clouds import make_clouds
 
@@ -30,6 +31,7 @@ BAD_TREE = {
     "max_features": [0, -1, 0.0, 1.5, np.nan, "log2", True],
     "shrinkage": [-1e-9, np.nan, np.inf, "auto", None, True],
     "class_weight": ["auto", 3, ("balanced",), {0: 0.0}, {0: -1.0}, {0: np.nan}, {0: "much"}, {7: 1.0}],
+    "positive": ["default", 7, [0], np.nan],
     "calibrate": ["platt", True, 1],
     "categorical_features": ["auto", 3, True, ["a"], [99], [1.5], [None], [True]],
     "max_one_hot": [-1, 2.5, "auto", None, True],
@@ -67,6 +69,7 @@ BAD_BOOST = {
     "leaf": ["fisher", None, 1],
     "monotonic_cst": [1, "increase", [1], [[0] * 5], [0, 0, 0, 0, 2], [0.5] * 5, {"age": 1}, {"x0": True}],
     "class_weight": ["balanced_subsample", *BAD_TREE["class_weight"]],
+    "positive": BAD_TREE["positive"],
     "calibrate": BAD_TREE["calibrate"],
     "categorical_features": BAD_TREE["categorical_features"],
     "max_one_hot": BAD_TREE["max_one_hot"],
@@ -293,7 +296,8 @@ class TestMonotonic:
         X, y = self.data()
         signs = [1, -1, 1, 0]  # two contradict the data
         own = {"direction": direction, "learning_rate": 0.3, "min_samples_leaf": 5, "random_state": 0}
-        model = LHBoostClassifier(20, **own, monotonic_cst=signs).fit(X, y)
+        with pytest.warns(TableWarning, match="monotonic_cst=-1 of column 'x1' opposes"):
+            model = LHBoostClassifier(20, **own, monotonic_cst=signs).fit(X, y)
         free = LHBoostClassifier(20, **own).fit(X, y)
         for feature, sign in enumerate(signs[:3]):
             assert (sign * self.scan(model, X, feature) >= 0.0).all()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lhtree.evaluation import evaluate
-from lhtree.selection.comparison import PEERS, Peer, compare, encode
+from lhtree.selection.comparison import PEERS, Peer, compare_learners, encode
 from lhtree.selection.folds import make_target
 from support.fresh import run
 from support.shop import make_table
@@ -24,7 +24,7 @@ def task():
 def test_models_are_measured_on_the_rows_of_all_folds(task):
     X, y, n_folds = task
     seen = []
-    results = compare(["tree", "cart"], *task, 0, lambda *news: seen.append(news))
+    results = compare_learners(["tree", "cart"], *task, 0, lambda *news: seen.append(news))
     assert [result.name for result in results] == ["tree", "cart"]
     assert seen[:4] == [("lhtree: tree", 0), ("lhtree: tree", 1), ("lhtree: tree", 2), ("CART", 3)]
     n_right = losses = 0.0
@@ -50,7 +50,7 @@ def test_failure_is_reported_and_others_are_compared(task, monkeypatch):
             raise ValueError("no such luck\nat all")
 
     monkeypatch.setitem(PEERS, "unlucky", Unlucky("unlucky", "sklearn"))
-    unlucky, tree = compare(["unlucky", "tree"], *task, 0)
+    unlucky, tree = compare_learners(["unlucky", "tree"], *task, 0)
     assert (unlucky.measured, unlucky.failure) == (None, "no such luck")
     assert tree.measured is not None
 
@@ -60,7 +60,7 @@ def test_errors_of_other_libraries_are_reported(task, monkeypatch):
     peer = PEERS["catboost"]
     wrong = replace(peer, parameters=peer.parameters | {"depth": 99})
     monkeypatch.setitem(PEERS, "catboost", wrong)
-    (result,) = compare(["catboost"], *task, 0)
+    (result,) = compare_learners(["catboost"], *task, 0)
     assert catboost.CatBoostError in peer.errors()
     assert "depth" in result.failure
 
@@ -74,7 +74,7 @@ def test_every_model_accepts_categories_missing_values_and_rare_classes(name, mo
     if name == "catboost":
         peer = PEERS[name]
         monkeypatch.setitem(PEERS, name, replace(peer, parameters=peer.parameters | {"iterations": 5}))
-    (result,) = compare([name], frame, y, 3, 0)
+    (result,) = compare_learners([name], frame, y, 3, 0)
     assert result.failure is None
     assert result.measured.accuracy > 0.5
 
@@ -100,7 +100,7 @@ class WatchedPeer(comparison.Peer):
 import pandas as pd
 comparison.PEERS["hist_gb"] = WatchedPeer(peer.title, peer.path)
 y = np.arange(60) % 2
-(result,) = comparison.compare(["hist_gb"], pd.DataFrame({"a": np.arange(60.0)}), y, 2, 0)
+(result,) = comparison.compare_learners(["hist_gb"], pd.DataFrame({"a": np.arange(60.0)}), y, 2, 0)
 assert result.failure is None, result.failure
 print(*sorted({n for api, n in seen if api == "openmp"}))
 """

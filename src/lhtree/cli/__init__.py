@@ -17,6 +17,7 @@ COMMANDS = {
     "fit": "fit",
     "predict": "predict",
     "evaluate": "evaluate",
+    "compare": "compare",
     "explain": "explain",
     "report": "report",
     "sheet": "report",

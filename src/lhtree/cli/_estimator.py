@@ -37,6 +37,7 @@ OPTIONS = {
     "n_directed": "--n-directed",
     "l2_regularization": "--l2-regularization",
     "class_weight": "--class-weight",
+    "positive": "--positive",
     "calibrate": "--calibrate",
     "loss": "--loss",
     "quantile": "--quantile",

@@ -11,7 +11,7 @@ import shutil
 import stat
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -115,6 +115,24 @@ def write_file(path: Path, content: bytes) -> None:
     check_place(path)
     with writing(path):
         write_whole(path, content)
+
+
+def check_picture(path: Path) -> None:
+    """Reject a picture whose format is unknown."""
+    known = import_extra("matplotlib.backend_bases", "plot").FigureCanvasBase.get_supported_filetypes()
+    if path.suffix.lower().removeprefix(".") not in known:
+        endings = ", ".join(f".{name}" for name in sorted(known))
+        raise Problem(f"--plot {path}: the extension must be one of {endings}", ExitCode.USAGE)
+
+
+def save_figure(draw: Callable[[], Any], path: Path) -> bytes:
+    """Return the picture of a figure in the format of the path's extension; it is drawn without a screen."""
+    import_extra("matplotlib", "plot").use("Agg")
+    figure = draw()
+    picture = io.BytesIO()
+    figure.savefig(picture, format=path.suffix.lower().removeprefix("."), bbox_inches="tight", dpi=150)
+    import_extra("matplotlib.pyplot", "plot").close(figure)
+    return picture.getvalue()
 
 
 class Writer(Protocol):

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from enum import Enum
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from .._parameters import UNSEEN
 from ..io.source import FORMATS
+from ..tables.errors import find_nearest
 from ._errors import ExitCode, Problem
 
 DataFile = Annotated[
@@ -85,6 +87,28 @@ Unseen = Annotated[
         autocompletion=lambda: list(UNSEEN),
     ),
 ]
+Positive = Annotated[
+    str | None,
+    typer.Option(
+        "--positive", metavar="CLASS", help="Class of interest. Default: that declared in the model, if any."
+    ),
+]
+Threshold = Annotated[
+    float | None,
+    typer.Option(
+        "--threshold",
+        metavar="NUMBER",
+        help="Two classes: probability from which the positive class, else the second, is predicted.",
+    ),
+]
+By = Annotated[
+    Names,
+    typer.Option(
+        "--by",
+        metavar="NAME",
+        help="Also show results by the groups of a column, which the model need not use; may be repeated.",
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress bar and no notes.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 Threads = Annotated[
@@ -102,6 +126,24 @@ def count_threads(wanted: int) -> int:
     if wanted != -1:
         return wanted
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def find_class(option: str, text: str | None, labels: Sequence[Any]) -> Any:
+    """Return the class of a text; None if the option is not given."""
+    if text is None:
+        return None
+    by_text = {str(label): label for label in labels}
+    if not by_text:
+        raise Problem(f"{option}: the model predicts a number, which has no classes; omit it")
+    if text not in by_text:
+        raise Problem(f"{option}: the model has no class {text!r} ({find_nearest(text, list(by_text))})")
+    return by_text[text]
+
+
+def check_threshold(threshold: float | None) -> None:
+    """Reject a probability that is not from 0 to 1."""
+    if threshold is not None and not 0.0 <= threshold <= 1.0:
+        raise Problem(f"--threshold {threshold:g} is not valid: pass a number from 0 to 1", ExitCode.USAGE)
 
 
 def check_least(**least: tuple[float | None, float]) -> None:

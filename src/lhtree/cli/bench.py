@@ -11,7 +11,7 @@ from ..evaluation.measures import write_number, write_percent
 from ..io.read import TrainingTable, read_training
 from ..io.source import Reading
 from ..model.numbers import write_shares
-from ..selection.comparison import PEERS, Result, compare
+from ..selection.comparison import PEERS, Result, compare_learners
 from ..tables.errors import find_nearest
 from . import _options
 from ._errors import ExitCode, Problem
@@ -68,7 +68,7 @@ def bench(
     )
     names = _choose(only, training.task)
     with show_bar(len(names) * folds, "comparing", quiet=quiet) as move:
-        results = compare(
+        results = compare_learners(
             names, training.X, training.y, folds, seed, lambda title, n_done: move(n_done, title)
         )
     absent = [peer.title for peer in PEERS.values() if not peer.is_installed]

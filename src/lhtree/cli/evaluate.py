@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 
-from ..evaluation import Evaluation, Measured, RegressionEvaluation
+from ..evaluation import Evaluation, Measured, RegressionEvaluation, decide_by, find_positive
 from ..evaluation.classification import judge
+from ..evaluation.event import COLUMNS
+from ..evaluation.groups import join_parts, measure_groups, name_groups
 from ..evaluation.measures import write_number, write_percent
 from ..evaluation.regression import judge_numbers
 from ..io.source import Reading
 from ..io.streams import open_stream
-from ..io.target import match_classes, read_response, refuse_missing
+from ..io.target import match_classes, read_groups, read_response, refuse_missing
 from ..model.model import has_wolf
 from ..tables.errors import check_known
 from . import _options
@@ -24,6 +27,7 @@ from ._show import note, show_bar, show_facts, show_json, show_table
 EXAMPLES = (
     "lhtree evaluate model.lht test.csv --target y",
     "lhtree evaluate model.lht test.csv --target y --json",
+    "lhtree evaluate model.lht test.csv --target y --positive kept --threshold 0.4 --by colour",
 )
 _MOST_CLASSES = 20  # a larger confusion matrix is not readable; --json has it
 _COVERAGES = (1.0, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.25, 0.1)
@@ -42,6 +46,9 @@ def evaluate(
             help="Regression forest: coverage of the prediction intervals to check. Default: 0.9.",
         ),
     ] = None,
+    positive: _options.Positive = None,
+    threshold: _options.Threshold = None,
+    by: _options.By = None,
     unseen: _options.Unseen = "error",
     threads: _options.Threads = -1,
     format: _options.Format = None,
@@ -59,17 +66,24 @@ def evaluate(
     n_threads = _options.count_threads(threads)
     if interval is not None and not 0.0 < interval < 1.0:
         raise Problem(f"--interval {interval:g} is not valid: pass a share between 0 and 1", ExitCode.USAGE)
+    _options.check_threshold(threshold)
     scorer = load_scorer(model)
     predicts_classes = scorer._model.head.predicts_classes
+    label = _options.find_class("--positive", positive, scorer._model.labels)
+    code = find_positive(scorer, label) if predicts_classes else None
+    if threshold is not None and len(scorer.classes_) != 2:
+        raise Problem("--threshold needs a model of two classes: omit it", ExitCode.USAGE)
     parts: list[Any] = []
+    groups: dict[str, list[Any]] = {name: [] for name in by or ()}
     n_missing = 0
     with (
         open_stream(data, Reading(format, delimiter, decimal, encoding)) as stream,
         show_bar(1.0, "predicting", quiet=quiet) as update,
     ):
         check_known("target", [target], stream.names, stream.name)
+        check_known("by", list(groups), stream.names, stream.name)
         encoder = Encoder(scorer, stream, unseen)
-        for rows in stream.batches(list(dict.fromkeys([*encoder.columns, target]))):
+        for rows in stream.batches(list(dict.fromkeys([*encoder.columns, target, *groups]))):
             X = encoder.encode(rows)
             if predicts_classes:
                 truth: Any = match_classes(rows, target, scorer.classes_)
@@ -81,6 +95,8 @@ def evaluate(
             if not len(known):
                 continue
             X, truth = X[known], truth[known]
+            for name, found in groups.items():
+                found += read_groups(rows, name)[known].tolist()
             parts.append(
                 judge(encoder.scorer, X, truth, n_threads=n_threads)
                 if predicts_classes
@@ -93,11 +109,18 @@ def evaluate(
         raise refuse_missing(n_missing, n_missing + n_rows, target)
     if not n_rows:
         raise Problem(f"{stream.name} has no rows with a target: pass a table with rows")
+    if threshold is not None:
+        parts = [decide_by(part, threshold, 1 if code is None else code) for part in parts]
+    labels = scorer.classes_.tolist()
     measured: Measured = (
-        Evaluation.from_parts(parts, scorer.classes_.tolist())
+        Evaluation.from_parts(parts, labels, code)
         if predicts_classes
         else RegressionEvaluation.from_parts(parts, scorer.quantile)
     )
+    if groups:
+        columns = {name: name_groups(np.array(found, dtype=object), name) for name, found in groups.items()}
+        of_groups = 1 if code is None and len(labels) == 2 else code
+        measured = replace(measured, groups=measure_groups(join_parts(parts), columns, of_groups, labels))
     if n_missing:
         note(f"lhtree: {n_missing} rows without a target were dropped", quiet=quiet)
     note_unseen(encoder.n_unseen, quiet=quiet)
@@ -107,6 +130,10 @@ def evaluate(
         _show_numbers(measured)
     else:
         _show_classes(measured, "WOLF" if has_wolf(scorer) else "probability")
+    if not is_json and measured.groups is not None:
+        for title, titles, table in measured.groups.tables():
+            print()
+            show_table(title, (titles[0], *(f">{one}" for one in titles[1:])), table)
 
 
 def _show_numbers(measured: RegressionEvaluation) -> None:
@@ -134,6 +161,13 @@ def _show_classes(measured: Evaluation, sureness: str) -> None:
             "Confusion matrix (rows: true class, columns: predicted)",
             ("", *(f">{one.label}" for one in classes)),
             ((one.label, *counts) for one, counts in zip(classes, measured.confusion.tolist(), strict=True)),
+        )
+    if measured.event is not None and measured.event.is_declared:
+        print()
+        show_table(
+            f"Event {measured.event.positive}, by tenths of its probability",
+            [f">{title}" for title in COLUMNS],
+            measured.event.rows(),
         )
     points = {point["n_decided"]: point for point in map(measured.coverage.at, _COVERAGES)}  # without copies
     print()

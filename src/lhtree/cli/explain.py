@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from html import escape
-from io import BytesIO
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,8 +20,8 @@ from ..model.model import read
 from ..tables.encoding import Encoding as TableEncoding
 from ..tables.errors import check_known, find_nearest
 from ._errors import ExitCode, Problem
-from ._files import check_place, load_model, note_unseen, write_file
-from ._options import Decimal, Delimiter, Encoding, Format, Json, ModelFile, Names, Quiet, Unseen
+from ._files import check_picture, check_place, load_model, note_unseen, save_figure, write_file
+from ._options import Decimal, Delimiter, Encoding, Format, Json, ModelFile, Names, Quiet, Unseen, find_class
 from ._show import clean, note, show_json
 
 EXAMPLES = (
@@ -51,6 +50,13 @@ def explain(
         typer.Option(
             metavar="NAME=VALUE",
             help="Value that replaces the table's; may be repeated. Without a table, all other columns are missing.",
+        ),
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CLASS",
+            help="Class to explain. Default: the positive class of the model, if declared, else the prediction.",
         ),
     ] = None,
     tree: Annotated[
@@ -98,7 +104,7 @@ def explain(
     for place in filter(None, (html, plot)):
         check_place(place, model, data)
     if plot is not None:
-        _check_picture(plot)
+        check_picture(plot)
     if data is None and row is not None:
         raise Problem("--row needs a table: pass one, or omit --row", ExitCode.USAGE)
     if data is None and not values:
@@ -110,7 +116,8 @@ def explain(
     if data is not None:
         how = Reading(format, delimiter, decimal, encoding)
         chosen |= _read_row(data, columns, row, how, unseen=unseen, quiet=quiet)
-    explanation = loaded.explain(chosen | parse_values(values or [], columns, decimal, unseen))
+    row_values = chosen | parse_values(values or [], columns, decimal, unseen)
+    explanation = loaded.explain(row_values, target=find_class("--target", target, learned.labels))
     if tree is not None:
         if not 0 <= tree < explanation.n_estimators:
             raise Problem(f"--tree {tree} is out of range: pass 0 to {explanation.n_estimators - 1}")
@@ -128,7 +135,7 @@ def explain(
         write_file(html, _draw_page(explanation, others).encode())
         note(f"{html} written", quiet=quiet)
     if plot is not None:
-        write_file(plot, _draw_picture(explanation, plot))
+        write_file(plot, save_figure(lambda: explanation.plot().figure, plot))
         note(f"{plot} written", quiet=quiet)
 
 
@@ -196,14 +203,10 @@ def _find_others(
 
 def _read_class(explanation: Any, to: str | None) -> Any:
     """Return the class to reach; None for any other."""
-    if to is None:
-        return None
-    by_text = {str(label): label for label in explanation.classes}
-    if to not in by_text:
-        raise Problem(f"--to: the model has no class {to!r} ({find_nearest(to, list(by_text))})")
-    if by_text[to] == explanation.prediction:
+    label = find_class("--to", to, explanation.classes)
+    if to is not None and label == explanation.prediction:
         raise Problem(f"--to {to}: the model already predicts {to}; pass another class")
-    return by_text[to]
+    return label
 
 
 def _read_range(to: str | None) -> tuple[float | None, float | None]:
@@ -246,19 +249,3 @@ def _draw_page(explanation: Any, others: list[Any] | None) -> str:
         "max-width:55em}</style>\n"
         f"<h1>{title}</h1>\n{draw_html(explanation)}\n{changes}\n</html>\n"
     )
-
-
-def _check_picture(path: Path) -> None:
-    known = import_extra("matplotlib.backend_bases", "plot").FigureCanvasBase.get_supported_filetypes()
-    if path.suffix.lower().removeprefix(".") not in known:
-        endings = ", ".join(f".{name}" for name in sorted(known))
-        raise Problem(f"--plot {path}: the extension must be one of {endings}", ExitCode.USAGE)
-
-
-def _draw_picture(explanation: Any, path: Path) -> bytes:
-    import_extra("matplotlib", "plot").use("Agg")  # there may be no screen
-    figure = explanation.plot().figure
-    picture = BytesIO()
-    figure.savefig(picture, format=path.suffix.lower().removeprefix("."), bbox_inches="tight", dpi=150)
-    import_extra("matplotlib.pyplot", "plot").close(figure)
-    return picture.getvalue()

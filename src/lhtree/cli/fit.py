@@ -18,7 +18,7 @@ from ..io.passes import pass_over_file
 from ..io.read import FilePasses, TrainingTable, read_training
 from ..io.source import Reading
 from ..io.streams import open_stream
-from ..tables.errors import check_known
+from ..tables.errors import check_known, find_nearest
 from . import _options
 from ._errors import ExitCode, Problem, writing
 from ._estimator import (
@@ -44,6 +44,7 @@ EXAMPLES = (
     "lhtree fit data.csv --target y --out forest.lht --model forest --direction mixed",
     "lhtree fit data.csv --target y --out page.lht --model compact --leaves 8 --penalty cv",
     "lhtree fit data.csv --target y --out model.lht --out-of-core",
+    "lhtree fit data.csv --target y --out model.lht --positive kept --holdout 0.2",
     "lhtree fit data.csv --target weight --out weights.lht --loss absolute_error --drop y",
 )
 _FEW_CLASSES = 20
@@ -112,8 +113,8 @@ def fit(
         _options.Names,
         typer.Option(
             metavar="NAME",
-            help="Boost: the prediction (of two classes, the probability of the second) must not fall with this "
-            "column; may be repeated.",
+            help="Boost: the prediction (of two classes, the probability of --positive, else of the second) must not "
+            "fall with this column; may be repeated.",
         ),
     ] = None,
     decreasing: Annotated[
@@ -211,6 +212,15 @@ def fit(
             help="balanced: rare classes count as much as others; works best with --min-samples-leaf 20 or so.",
         ),
     ] = None,
+    positive: Annotated[
+        str | None,
+        typer.Option(
+            "--positive",
+            metavar="CLASS",
+            help="Class of interest, such as default: stored in the model; evaluations, explanations and reasons "
+            "describe it, and --increasing and --decreasing refer to its probability.",
+        ),
+    ] = None,
     calibrate: Annotated[
         Calibrate | None,
         typer.Option(
@@ -291,6 +301,7 @@ def fit(
         "membership": membership and membership.value,
         "max_depth": max_depth,
         "class_weight": class_weight and class_weight.value,
+        "positive": positive,
         "loss": "quantile" if loss is None and quantile is not None else loss and loss.value,
         "quantile": quantile,
         "pruning": pruning,
@@ -317,6 +328,8 @@ def fit(
         drop_missing_target=drop_missing_target,
         task=task and task.value,
     )
+    if positive is not None and training.task == "classification":
+        chosen["positive"] = _find_positive(positive, training.y, target)
     estimator = build(
         model,
         chosen,
@@ -380,6 +393,15 @@ def fit(
         show_json(facts if measured is None else facts | {"holdout": measured.to_dict()})
     elif not quiet:
         _show(facts, measured)
+
+
+def _find_positive(positive: str, y: Any, target: str) -> Any:
+    """Return the class of --positive."""
+    by_text = {str(label): label for label in np.unique(y).tolist()}
+    if positive not in by_text:
+        nearest = find_nearest(positive, list(by_text))
+        raise Problem(f"--positive {positive} is not a class of column {target!r} ({nearest})")
+    return by_text[positive]
 
 
 def _check_memory_options(

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..io.read import read_rows
+from ..io.read import RowsTable, read_rows
 from ..io.source import Reading
 from ..model.model import read as read_model
 from . import _options
@@ -18,6 +18,7 @@ from ._show import note, write_bytes
 EXAMPLES = (
     "lhtree report model.lht data.csv --target y --out report.html",
     "lhtree report tree.lht data.csv --target y --test test.csv --title 'What sells' --out report.html",
+    "lhtree report model.lht data.csv --target y --positive kept --by colour --out report.html",
     "lhtree sheet compact.lht --out sheet.html",
     "lhtree sheet compact.lht test.csv --target y --row 3 --title 'What sells' --out sheet.html",
 )
@@ -34,6 +35,8 @@ def report(
         typer.Option(metavar="DATA", help="Table of held-out rows; metrics are computed on it."),
     ] = None,
     title: Title = None,
+    positive: _options.Positive = None,
+    by: _options.By = None,
     megabytes: Annotated[
         float,
         typer.Option(
@@ -66,15 +69,18 @@ def report(
     loaded = load_model(model)
     options = {"unseen": unseen, "target": target, "drop_missing_target": drop_missing_target}
     options["reading"] = Reading(format, delimiter, decimal, encoding)
-    X, y = _read(loaded, data, quiet=quiet, **options)
-    X_test, y_test = (None, None) if test is None else _read(loaded, test, quiet=quiet, **options)
+    label = _options.find_class("--positive", positive, read_model(loaded, takes_numbers=True).labels)
+    table = _read(loaded, data, quiet=quiet, groups=by or (), **options)
+    held = None if test is None else _read(loaded, test, quiet=quiet, groups=by or (), **options)
     with writing(out):
         lhtree.report(
-            *(loaded, X, y, out),
-            X_test=X_test,
-            y_test=y_test,
+            *(loaded, table.X, table.y, out),
+            X_test=None if held is None else held.X,
+            y_test=None if held is None else held.y,
             title=title,
             target_name=target,
+            positive=label,
+            by=(held or table).groups or None,
             max_megabytes=megabytes,
             sparsity=sparsity,
         )
@@ -124,7 +130,8 @@ def sheet(
     if data is not None:
         how = Reading(format, delimiter, decimal, encoding)
         options = {"unseen": unseen, "target": target, "drop_missing_target": drop_missing_target}
-        X, y = _read(scorer, data, quiet=quiet, reading=how, **options)
+        rows = _read(scorer, data, quiet=quiet, reading=how, **options)
+        X, y = rows.X, rows.y
         if not 0 <= row < len(X):
             raise Problem(f"--row {row} is not valid: pass 0 to {len(X) - 1}", ExitCode.USAGE)
     with writing(out):
@@ -132,10 +139,10 @@ def sheet(
     note(f"{out} written, {write_bytes(out.stat().st_size)}", quiet=quiet)
 
 
-def _read(model: Any, path: str, *, quiet: bool, **options: Any) -> tuple[Any, Any]:
+def _read(model: Any, path: str, *, quiet: bool, **options: Any) -> RowsTable:
     """Read rows with the columns of a model, and their targets."""
     learned = read_model(model, takes_numbers=True)
     classes = learned.classes if learned.head.predicts_classes else None
     rows = read_rows(path, encoding=learned.encoding, classes=classes, **options)
     note_unseen(rows.n_unseen, quiet=quiet)
-    return rows.X, rows.y
+    return rows

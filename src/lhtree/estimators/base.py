@@ -226,6 +226,9 @@ verbose : int
 CLASSIFIER = """
 class_weight : "balanced", dict or None
     Class weights, multiplied with ``sample_weight``.
+positive : class label or None
+    The class of interest, such as "default": evaluations, explanations, reasons and reports describe it, and
+    ``monotonic_cst`` refers to its probability. It is stored in the model and does not change predictions.
 calibrate : {None, "sigmoid", "isotonic"}
     Calibrate the probabilities, with a sigmoid (Platt) or an isotonic map for each class, learned by 5-fold
     cross-fitting; fitting takes six times as long. ``predict`` returns the class most probable after calibration.

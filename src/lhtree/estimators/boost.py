@@ -14,7 +14,7 @@ from .._core import Scorer
 from .._extras import show_progress
 from .._parameters import REGRESSION_LOSSES, check_count, check_flag, check_verbose, draw_seed
 from ..grow.batched import BatchedTable, refuse_parameters
-from ..grow.boosting import Boosted, BoostSettings, CodedFit, boost_rounds, code_fit
+from ..grow.boosting import Boosted, BoostSettings, CodedFit, boost_rounds, code_fit, warn_opposed
 from ..grow.calibrate import N_FOLDS, calibrate, check_calibrate
 from ..grow.holdout import hold_out, take_validation
 from ..grow.labels import Progress
@@ -91,8 +91,9 @@ leaf : {"auto", "constant", "linear"}
     What a leaf adds to the raw score: a value, or a linear function of at most 12 features of the blocks on its
     path, clipped to the range of the Newton steps of its rows. "auto" is "constant" for classification.
 monotonic_cst : dict, array-like of shape (m,) or None
-    1 where the probability of the second class must not decrease with the feature, -1 where it must not increase,
-    0 for no constraint; a dict gives them by column name. Two classes only.
+    1 where the probability of the second class (or of ``positive``, if given) must not decrease with the feature, -1
+    where it must not increase, 0 for no constraint; a dict gives them by column name. Two classes only. A constraint
+    that opposes the rank correlation of the column with the class gives a warning.
 """
 _REGRESSOR = f"""
 loss : {{{", ".join(f'"{loss}"' for loss in REGRESSION_LOSSES)}}}
@@ -178,6 +179,7 @@ class BaseBoost(Predictor):
         given = take_validation(self, training, *validation)
         sample = training.X.sample(seed)
         normalisation, span = normalise(training, "robust", earlier, n_threads, sample)
+        warn_opposed(settings, training, sample)
         n_trees = settings.n_rounds * settings.n_each
 
         def code(training: Training, sample: Sample, settings: BoostSettings) -> Any:
@@ -327,6 +329,7 @@ def make_model(
         span=span,
         classes=training.classes,
         prior=training.prior,
+        positive=training.positive,
         confidence=None,
         seed=seed,
         link=settings.objective.link,
@@ -398,6 +401,7 @@ class LHBoostClassifier(Classifier, BaseBoost):
         leaf: str = "auto",
         monotonic_cst: Any = None,
         class_weight: dict[Any, float] | str | None = None,
+        positive: Any = None,
         calibrate: str | None = None,
         categorical_features: Any = "from_dtype",
         max_one_hot: int = 20,
@@ -427,6 +431,7 @@ class LHBoostClassifier(Classifier, BaseBoost):
         self.multi_class = multi_class
         self.monotonic_cst = monotonic_cst
         self.class_weight = class_weight
+        self.positive = positive
         self.calibrate = calibrate
         self.categorical_features = categorical_features
         self.max_one_hot = max_one_hot

@@ -150,6 +150,7 @@ class BaseCompact(Predictor):
                 span=span,
                 classes=training.classes,
                 prior=training.prior,
+                positive=training.positive,
                 confidence=None,
                 seed=seed,
                 link=self._links[0],
@@ -291,6 +292,7 @@ class CompactLHTClassifier(BaseCompact, Classifier):
         max_passes: int = 20,
         digits: int | None = 3,
         class_weight: dict[Any, float] | str | None = None,
+        positive: Any = None,
         categorical_features: Any = "from_dtype",
         max_one_hot: int = 20,
         missing_indicator: bool | str = "auto",
@@ -308,6 +310,7 @@ class CompactLHTClassifier(BaseCompact, Classifier):
         self.max_passes = max_passes
         self.digits = digits
         self.class_weight = class_weight
+        self.positive = positive
         self.categorical_features = categorical_features
         self.max_one_hot = max_one_hot
         self.missing_indicator = missing_indicator

@@ -220,6 +220,7 @@ class LHEnsembleClassifier(Classifier, BaseEnsemble):
         n_estimators: int = 100,
         cv: int = 5,
         class_weight: dict[Any, float] | str | None = None,
+        positive: Any = None,
         categorical_features: Any = "from_dtype",
         max_one_hot: int = 20,
         missing_indicator: bool | str = "auto",
@@ -232,6 +233,7 @@ class LHEnsembleClassifier(Classifier, BaseEnsemble):
         self.n_estimators = n_estimators
         self.cv = cv
         self.class_weight = class_weight
+        self.positive = positive
         self.categorical_features = categorical_features
         self.max_one_hot = max_one_hot
         self.missing_indicator = missing_indicator

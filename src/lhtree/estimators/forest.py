@@ -290,6 +290,7 @@ class LHForestClassifier(WolfClassifier, BaseForest):
         max_features: float | str | None = "auto",
         shrinkage: float = 1e-3,
         class_weight: dict[Any, float] | str | None = None,
+        positive: Any = None,
         calibrate: str | None = None,
         categorical_features: Any = "from_dtype",
         max_one_hot: int = 20,
@@ -321,6 +322,7 @@ class LHForestClassifier(WolfClassifier, BaseForest):
         self.max_features = max_features
         self.shrinkage = shrinkage
         self.class_weight = class_weight
+        self.positive = positive
         self.calibrate = calibrate
         self.categorical_features = categorical_features
         self.max_one_hot = max_one_hot

@@ -182,6 +182,7 @@ class BaseLHT(Predictor):
                 span=span,
                 classes=training.classes,
                 prior=training.prior,
+                positive=training.positive,
                 confidence=settled.confidence,
                 seed=seed,
                 link=self._links[0],
@@ -342,6 +343,7 @@ class LHTClassifier(WolfClassifier):
         max_features: float | str | None = "auto",
         shrinkage: float = 1e-3,
         class_weight: dict[Any, float] | str | None = None,
+        positive: Any = None,
         calibrate: str | None = None,
         categorical_features: Any = "from_dtype",
         max_one_hot: int = 20,
@@ -366,6 +368,7 @@ class LHTClassifier(WolfClassifier):
         self.max_features = max_features
         self.shrinkage = shrinkage
         self.class_weight = class_weight
+        self.positive = positive
         self.calibrate = calibrate
         self.categorical_features = categorical_features
         self.max_one_hot = max_one_hot

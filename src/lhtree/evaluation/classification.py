@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from .._extras import import_extra
 from ..model.numbers import write_shares
 from .curves import CoverageCurve, find_sureness, measure_coverage
+from .event import EventScores
 from .measures import (
     Bin,
     calibrate,
@@ -28,6 +29,8 @@ from .measures import (
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from .groups import Groups
 
 _MOST_SHOWN = 20  # classes
 _RARE = 0.1  # a class with a smaller share is rare, and accuracy is not informative
@@ -74,13 +77,18 @@ class Evaluation:
     roc_auc : float or None
         Area under the ROC curve; for three or more classes the one-vs-rest mean. None if a class has no rows.
     average_precision : float or None
-        Of the rarer of two classes, or the mean over three or more. None if a class has no rows.
+        Of the positive class, else of the rarer of two classes; of three or more the mean. None if a class has no rows.
     classes : tuple of ClassScores
         Each with ``label``, ``n_rows``, ``n_predicted``, ``recall``, ``precision``, ``roc_auc``, ``average_precision``.
     confusion : array of shape (K, K)
         Confusion matrix: counts (or weights) by true class (rows) and predicted class (columns).
     calibration : tuple of Bin
         ``n_rows``, mean ``probability`` of the predicted class and ``accuracy``, in up to ten bins of that probability.
+    event : EventScores or None
+        Gini, KS, and calibration, lift and gain by tenths of the probability of the positive class; without one, of the
+        second of two classes. None with more classes.
+    groups : Groups or None
+        Results by group, if ``by`` was passed.
     coverage : CoverageCurve
         Accuracy at each coverage, for up to 200 evenly spaced values; rows with the largest WOLF value (for a model
         without WOLF, the largest probability) are decided first.
@@ -118,10 +126,14 @@ class Evaluation:
     confusion: NDArray[Any]
     calibration: tuple[Bin, ...]
     coverage: CoverageCurve
+    event: EventScores | None = None
+    groups: Groups | None = None
 
     @classmethod
-    def from_parts(cls, parts: Sequence[ClassPart], labels: Sequence[Any]) -> Evaluation:
-        """Measure the rows of all parts; ``labels`` are the K classes.
+    def from_parts(
+        cls, parts: Sequence[ClassPart], labels: Sequence[Any], positive: int | None = None
+    ) -> Evaluation:
+        """Measure the rows of all parts; ``labels`` are the K classes, ``positive`` is the index of one of them.
 
         Probabilities are joined one class at a time, so that this takes little more memory than the parts.
         """
@@ -145,6 +157,7 @@ class Evaluation:
         ]
         areas, precisions = [score[0] for score in scores], [score[1] for score in scores]
         is_pair = len(labels) == 2
+        event = 1 if is_pair and positive is None else positive
         accuracy = float(right.sum() / mass.sum())
         low, high = find_interval(accuracy, count_rows(len(codes), weight))
         return cls(
@@ -157,7 +170,11 @@ class Evaluation:
             log_loss=find_log_loss(of_truth, weight),
             brier=brier / 2.0 if is_pair else brier,
             roc_auc=areas[1] if is_pair else mean(areas),
-            average_precision=precisions[find_rarer(confusion)] if is_pair else mean(precisions),
+            average_precision=(
+                precisions[find_rarer(confusion) if positive is None else positive]
+                if is_pair
+                else mean(precisions)
+            ),
             classes=tuple(
                 ClassScores(
                     label,
@@ -172,6 +189,15 @@ class Evaluation:
             confusion=confusion,
             calibration=calibrate(of_predicted, codes == predicted, weight),
             coverage=measure_coverage(sureness, codes == predicted, weight).thin(),
+            event=None
+            if event is None
+            else EventScores.of(
+                labels[event],
+                np.concatenate([part.proba[:, event] for part in parts]),
+                codes == event,
+                weight,
+                is_declared=positive is not None,
+            ),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -186,6 +212,8 @@ class Evaluation:
             "confusion": self.confusion.tolist(),
             "calibration": [one._asdict() for one in self.calibration],
             "coverage": self.coverage.to_dict(),
+            "event": None if self.event is None else self.event.to_dict(),
+            "groups": None if self.groups is None else self.groups.to_dict(),
         }
 
     def to_frame(self) -> pd.DataFrame:
@@ -202,7 +230,10 @@ class Evaluation:
 
     def figures(self) -> list[tuple[str, str]]:
         """Return names and texts of the main measures; with a rare class, measures for rare classes come first."""
-        rarer = f" (class {self.classes[find_rarer(self.confusion)].label})" if len(self.classes) == 2 else ""
+        event = self.event if self.event is not None and self.event.is_declared else None
+        rarer = ""
+        if len(self.classes) == 2:
+            rarer = f" (class {self.classes[find_rarer(self.confusion)].label if event is None else event.positive})"
         interval = f"95 % interval {write_shares(self.accuracy_low, self.accuracy_high, 2)}"
         figures = {
             "rows": f"{self.n_rows:,}",
@@ -218,6 +249,8 @@ class Evaluation:
                 figures[name] = f"{value:.4f}{of}"
         figures |= {"log loss": f"{self.log_loss:.4f}", "Brier score": f"{self.brier:.4f}"}
         leading = ("rows", "balanced accuracy", "average precision") if self.has_rare_class else ()
+        if event is not None:
+            figures |= event.figures()
         return [(name, figures[name]) for name in dict.fromkeys((*leading, *figures)) if name in figures]
 
     def __str__(self) -> str:
@@ -231,7 +264,8 @@ class Evaluation:
             for one in shown
         ]
         n_more = len(self.classes) - len(shown)
-        return "\n".join([*lines, f"… and {n_more} more classes" if n_more else ""]).rstrip()
+        text = "\n".join([*lines, f"… and {n_more} more classes" if n_more else ""]).rstrip()
+        return text if self.groups is None else f"{text}\n\n{self.groups}"
 
     __repr__ = __str__
 

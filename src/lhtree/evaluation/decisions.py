@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from .._extras import import_extra
 from .._parameters import choose, is_real, refuse
 from ..model.model import read
-from ..tables.labels import check_sample_weight, encode_known
+from ..tables.labels import check_sample_weight, encode_known, find_class
 from .curves import CoverageCurve, find_sureness, measure_coverage
 from .measures import predicts_number
 
@@ -182,9 +182,16 @@ def coverage_curve(model: Any, X: Any, y: Any) -> CoverageCurve:
 
 
 def choose_threshold(
-    model: Any, X: Any, y: Any, *, metric: str = "balanced_accuracy", sample_weight: Any = None
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    metric: str = "balanced_accuracy",
+    costs: Any = None,
+    positive: Any = None,
+    sample_weight: Any = None,
 ) -> float:
-    """Find the probability from which to predict the second of two classes.
+    """Find the probability from which to predict the positive, or else the second, of two classes.
 
     Pass rows that the model was not trained on. The result fits scikit-learn's ``FixedThresholdClassifier``.
 
@@ -197,7 +204,14 @@ def choose_threshold(
     y : array-like of shape (n,)
         Their class labels; both classes are needed.
     metric : {"balanced_accuracy", "f1", "accuracy"}, default="balanced_accuracy"
-        What is largest at the threshold. "f1" is that of the second class, ``model.classes_[1]``.
+        What is largest at the threshold. "f1" is that of the positive class.
+    costs : array-like of shape (2, 2), optional
+        Cost of a row by true class (rows) and predicted class (columns), in the order of ``model.classes_``; the
+        threshold has the least total cost, whatever the metric. ``[[0, 1], [5, 0]]``: to miss a row of the second class
+        costs five times as much as a false alarm.
+    positive : class label, optional
+        The class whose probability the threshold is for. Default: that of the model, if it declares one, else the
+        second class, ``model.classes_[1]``.
     sample_weight : array-like of shape (n,), optional
         Non-negative weights.
 
@@ -223,14 +237,19 @@ def choose_threshold(
     classes = model.classes_
     if len(classes) != 2:
         raise ValueError(f"the model has {len(classes)} classes: a threshold needs two.")
-    proba = np.asarray(model.predict_proba(X))[:, 1]
+    code = 1 if positive is None else find_class(positive, classes.tolist(), "positive")
+    if positive is None and hasattr(type(model), "_read"):
+        code = 1 if (declared := read(model).positive) is None else declared
+    matrix = None if costs is None else _check_costs(costs)[[1 - code, code]][:, [1 - code, code]]
+    proba = np.asarray(model.predict_proba(X))[:, code]
     codes = encode_known(y, classes, len(proba), is_strict=True)
+    codes = codes if code == 1 else 1 - codes  # the positive class is the second from here on
     weight = check_sample_weight(sample_weight, len(proba))
     mass = np.ones(len(proba)) if weight is None else weight
     totals = np.bincount(codes, mass, 2).astype(np.float64)
     if not totals.all():
         raise ValueError(
-            f"y has only rows of {classes.tolist()[int(totals.argmax())]!r}: pass rows of both classes."
+            f"y has only rows of {classes.tolist()[int(totals.argmax() == code)]!r}: pass rows of both classes."
         )
     order = np.argsort(proba, kind="stable")
     values, first = np.unique(proba[order], return_index=True)
@@ -240,10 +259,38 @@ def choose_threshold(
         np.append(np.concatenate([[0.0], np.cumsum(mass[order] * one)])[first], total)
         for one, total in ((~is_second, totals[0]), (is_second, totals[1]))
     ]
-    score = _score(metric, below[0], totals[1] - below[1], totals)
+    score = (
+        _score(metric, below[0], totals[1] - below[1], totals)
+        if matrix is None
+        else -_find_cost(matrix, below[0], totals[1] - below[1], totals) / totals.sum()
+    )
     between = np.concatenate([[0.0], (values[:-1] + values[1:]) / 2.0, [np.nextafter(values[-1], 2.0)]])
-    best = np.flatnonzero(score >= score.max() - 1e-12)
+    best = np.flatnonzero(score >= score.max() - 1e-12 * max(1.0, float(np.abs(score).max())))
     return float(between[best[np.abs(between[best] - 0.5).argmin()]])
+
+
+def _check_costs(costs: Any) -> Counts:
+    matrix = np.asarray(costs)
+    is_valid = matrix.shape == (2, 2) and matrix.dtype.kind in "iuf" and bool(np.isfinite(matrix).all())
+    if not is_valid or (matrix.diagonal() > matrix[[0, 1], [1, 0]]).any():
+        raise refuse(
+            "costs",
+            costs,
+            "four numbers [[a, b], [c, d]], by true class and predicted class, in which a mistake costs at least as "
+            "much as the right decision",
+        )
+    return matrix.astype(np.float64)
+
+
+def _find_cost(costs: Counts, right_first: Counts, right_second: Counts, totals: Counts) -> Counts:
+    """Return the cost of all rows at every threshold, from the correctly predicted rows of each class."""
+    cost: Counts = (
+        costs[0, 0] * right_first
+        + costs[0, 1] * (totals[0] - right_first)
+        + costs[1, 0] * (totals[1] - right_second)
+        + costs[1, 1] * right_second
+    )
+    return cost
 
 
 def _score(metric: str, right_first: Counts, right_second: Counts, totals: Counts) -> Counts:

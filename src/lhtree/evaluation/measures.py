@@ -81,6 +81,13 @@ def rank(
     return float(area / found[-1] / false[-1]), precision
 
 
+def find_ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return ranks from 1 on; equal values share the mean of their ranks."""
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ranks: NDArray[np.float64] = (np.cumsum(counts) - (counts - 1) / 2.0)[place]
+    return ranks
+
+
 def calibrate(
     probability: NDArray[np.float64], is_right: NDArray[np.bool_], weight: Weight
 ) -> tuple[Bin, ...]:

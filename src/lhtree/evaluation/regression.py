@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,6 +16,8 @@ from .measures import Weight, count_rows, find_interval, write_number, write_per
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from .groups import Groups
 
 _N_RANGES = 10
 _COVERAGE = 0.9  # of prediction intervals, by default
@@ -81,6 +83,8 @@ class RegressionEvaluation:
     intervals : IntervalScores or None
         ``coverage`` that was asked for, ``share`` of the responses that the prediction intervals hold, its 95 %
         interval ``low`` to ``high``, and mean ``width``; None if the model has no intervals of this coverage.
+    groups : Groups or None
+        Results by group, if ``by`` was passed.
     ranges : tuple of PredictedRange
         ``n_rows``, mean ``predicted`` and ``actual``, ``rmse`` and ``mae`` in up to ten ranges of the prediction with
         as many rows each.
@@ -108,6 +112,7 @@ class RegressionEvaluation:
     quantile: QuantileScores | None
     intervals: IntervalScores | None
     ranges: tuple[PredictedRange, ...]
+    groups: Groups | None = None
 
     @classmethod
     def from_parts(cls, parts: Sequence[NumberPart], quantile: float | None = None) -> RegressionEvaluation:
@@ -136,10 +141,11 @@ class RegressionEvaluation:
 
     def to_dict(self) -> dict[str, Any]:
         """All metrics as plain values that can be written as JSON."""
-        return asdict(self) | {
+        return {name: getattr(self, name) for name in self.__dataclass_fields__} | {
             "quantile": None if self.quantile is None else self.quantile._asdict(),
             "intervals": None if self.intervals is None else self.intervals._asdict(),
             "ranges": [one._asdict() for one in self.ranges],
+            "groups": None if self.groups is None else self.groups.to_dict(),
         }
 
     def to_frame(self) -> pd.DataFrame:
@@ -183,6 +189,7 @@ class RegressionEvaluation:
             f"{one.n_rows:>8,}  " + "  ".join(f"{write_number(value):>12}" for value in one[1:])
             for one in self.ranges
         ]
+        lines += [] if self.groups is None else ["", str(self.groups)]
         return "\n".join(lines)
 
     __repr__ = __str__

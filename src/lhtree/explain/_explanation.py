@@ -40,6 +40,9 @@ class Explanation:
     ----------
     prediction
         The predicted class, or number.
+    target
+        The class that text, HTML and plots explain: the class passed to ``explain``, else the positive class of the
+        model, else the prediction.
     classes : list
         All classes, in the order of the model; none of a regression.
     row : dict
@@ -95,11 +98,14 @@ class Explanation:
     True
     """
 
-    def __init__(self, fitted: Model, x: NDArray[np.float64], draw: Callable[..., Any]) -> None:
+    def __init__(
+        self, fitted: Model, x: NDArray[np.float64], draw: Callable[..., Any], target: int | None = None
+    ) -> None:
         self._fitted, self._x, self._draw = fitted, x, draw
         self.classes = fitted.labels
         self.row = fitted.name_values(x)
         self.prediction = fitted.predict(x[None])[0]
+        self.target = self.prediction if target is None else self.classes[target]
 
     def _score(self, name: str) -> Any:
         """Return a score by class; refuse one that the model does not have."""
@@ -174,7 +180,8 @@ class Explanation:
     @cached_property
     def paths(self) -> tuple[Path, ...]:
         """The path through every tree."""
-        return tuple(find_paths(self._trace, self._x))
+        code = self.classes.index(self.target) if self.classes else 0
+        return tuple(find_paths(self._trace, self._x, code))
 
     @cached_property
     def base(self) -> Any:
@@ -223,7 +230,8 @@ class Explanation:
 
         A round is explained as if it came first: the base is that of the whole model.
         """
-        return Explanation(self._fitted.estimator(index), self._x, self._draw)
+        target = None if self.target == self.prediction else self.classes.index(self.target)
+        return Explanation(self._fitted.estimator(index), self._x, self._draw, target)
 
     def counterfactuals(self, features: Any = None, n: int = 3, *, to: Any = None) -> list[Counterfactual]:
         """Find small changes of the row that change its prediction, smallest first.
@@ -277,7 +285,7 @@ class Explanation:
         return _make_finite(facts)  # type: ignore[no-any-return]
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row per column, largest contribution to the prediction first: its ``value`` and ``contribution``.
+        """Return one row per column, largest contribution to the ``target`` first: its ``value`` and ``contribution``.
 
         A classifier has a column ``contribution.CLASS`` for every class.
         """
@@ -285,7 +293,7 @@ class Explanation:
         by_output = {f"contribution.{label}": outputs[label] for label in self.classes} or {
             "contribution": outputs
         }
-        own = outputs[self.prediction] if self.classes else outputs
+        own = outputs[self.target] if self.classes else outputs
         order = sorted(own, key=lambda name: -abs(own[name]))
         columns = {"value": self.row, **by_output}
         pandas = import_extra("pandas", "pandas")

@@ -286,7 +286,7 @@ class Path:
     """The path of a row through one tree."""
 
     tree: int
-    target: Any  # the predicted class in a tree of all classes; None in a regression
+    target: Any  # the explained class in a tree of all classes; None in a regression
     steps: tuple[Any, ...]  # each a Step; a ValueStep of a boosted model or a regression
     leaf: Any  # a LeafStep or a ValueLeaf
 
@@ -299,8 +299,9 @@ def make_plain(fact: Any) -> Any:
 class _Blocks:
     """Facts of the blocks of trees with values."""
 
-    def __init__(self, trace: Trace, x: Floats) -> None:
+    def __init__(self, trace: Trace, code: int) -> None:
         self.trace, self.model, self.trees = trace, trace.model, trace.model.trees
+        self.code = code  # of the explained class
 
     def target(self, tree: int) -> Any:
         """Return the class of a tree; None in a regression."""
@@ -350,11 +351,10 @@ class _WolfBlocks(_Blocks):
 
 
 class _SharesBlocks(_WolfBlocks):
-    """Facts of the blocks of trees of all classes, for the class that the model predicts."""
+    """Facts of the blocks of trees of all classes, for the explained class."""
 
-    def __init__(self, trace: Trace, x: Floats) -> None:
-        super().__init__(trace, x)
-        self.code = int(self.model.ask("predict", x[None])[0])
+    def __init__(self, trace: Trace, code: int) -> None:
+        super().__init__(trace, code)
         self.shares = shares_at(self.trees, trace.at, self.model.n_classes)[:, self.code]
 
     def target(self, tree: int) -> Any:
@@ -371,11 +371,10 @@ class _SharesBlocks(_WolfBlocks):
 
 
 class _JointBlocks(_Blocks):
-    """Facts of the blocks of boosted trees of all classes, for the class that the model predicts."""
+    """Facts of the blocks of boosted trees of all classes, for the explained class."""
 
-    def __init__(self, trace: Trace, x: Floats) -> None:
-        super().__init__(trace, x)
-        self.code = int(self.model.ask("predict", x[None])[0])
+    def __init__(self, trace: Trace, code: int) -> None:
+        super().__init__(trace, code)
         self.values = shares_at(self.trees, trace.at, self.model.n_classes)[:, self.code]
 
     def target(self, tree: int) -> Any:
@@ -399,9 +398,9 @@ _BLOCKS: dict[type[Head], type[_Blocks]] = {
 }
 
 
-def find_paths(trace: Trace, x: Floats) -> Iterator[Path]:
-    """Yield the paths of one row with values ``x`` through all trees."""
-    blocks = trace.model.head.choose(_BLOCKS)(trace, x)
+def find_paths(trace: Trace, x: Floats, code: int) -> Iterator[Path]:
+    """Yield the paths of one row with values ``x`` through all trees; ``code`` is the explained class."""
+    blocks = trace.model.head.choose(_BLOCKS)(trace, code)
     trees = trace.model.trees
     name_terms, name_slopes = (_name_terms(trace.model, one, x) for one in (trace.terms, trace.slope_terms))
     neighbours = find_neighbours(trace)

@@ -29,7 +29,7 @@ _LEVELS = ((2.0, "very high"), (0.5, "high"), (-0.5, "typical"), (-2.0, "low"), 
 
 
 class Move(NamedTuple):
-    """The contribution of one feature to the total of the predicted class, or to the predicted number."""
+    """The contribution of one feature to the total of the explained class, or to the predicted number."""
 
     what: str  # name and value
     level: str  # comparison of the value with the training rows; "" if they are unknown
@@ -98,7 +98,7 @@ def _list_moves(explanation: Explanation, many: str, one: str) -> list[_MoveLine
     parts = [(move.subject, move.amount) for move in moves]
     if n_more:
         parts.append(((one if n_more == 1 else many).format(n_more), rest))
-    amounts, account = explanation._fitted.amounts, explanation.account(explanation.prediction)
+    amounts, account = explanation._fitted.amounts, explanation.account(explanation.target)
     if amounts.is_seen(account.clipped):
         parts.append((CLIPPED, account.clipped))
     rounded = amounts.add_up(account.base, [amount for _, amount in parts], account.total)
@@ -106,8 +106,8 @@ def _list_moves(explanation: Explanation, many: str, one: str) -> list[_MoveLine
 
 
 def find_moves(explanation: Explanation) -> tuple[list[Move], int, float]:
-    """Return the largest contributions to the prediction, how many more there are, and the sum of those."""
-    of_class = explanation.account(explanation.prediction).contributions
+    """Return the largest contributions to the explained class or number, the number and the sum of the others."""
+    of_class = explanation.account(explanation.target).contributions
     features = sorted(filter(of_class.get, of_class), key=lambda name: -abs(of_class[name]))
     shown, rest = features[:N_MOVES], features[N_MOVES:]
     levels, encoding = find_levels(explanation), explanation._fitted.encoding
@@ -130,14 +130,14 @@ def describe_prediction(explanation: Explanation) -> list[str]:
 
 def describe_course(explanation: Explanation) -> str:
     """Return a sentence about the start and the end of the total."""
-    return _text_of(explanation).describe_course(explanation, *explanation.account(explanation.prediction))
+    return _text_of(explanation).describe_course(explanation, *explanation.account(explanation.target))
 
 
 def describe_path(explanation: Explanation) -> list[str]:
-    """Return the path through the tree of the predicted class, heading first; empty if there are many trees."""
+    """Return the path through the tree of the explained class, heading first; empty if there are many trees."""
     if explanation.n_estimators > 1:
         return []
-    label = explanation.prediction
+    label = explanation.target
     path = next((path for path in explanation.paths if path.target == label), explanation.paths[0])
     return _text_of(explanation).describe_path(explanation, path, find_levels(explanation))
 
@@ -175,7 +175,7 @@ class _ValueText:
     ) -> str:
         """Return the total as base plus the contributions."""
         amounts, head = explanation._fitted.amounts, explanation._fitted.head
-        whole = f"The {head.name_total(name_class(explanation.prediction))} is {amounts.write(end)}"
+        whole = f"The {head.name_total(name_class(explanation.target))} is {amounts.write(end)}"
         whole = f"{whole} = base {amounts.write(start)}"
         if not any(contributions.values()):
             return f"{whole}. The values of this row do not change it."
@@ -276,7 +276,7 @@ class _WolfText(_ValueText):
         end: float,
     ) -> str:
         rows = "training rows are" if explanation._fitted.is_counted else "weight of the training rows is"
-        share = f"{percent(start)} of the {rows} {name_class(explanation.prediction)}."
+        share = f"{percent(start)} of the {rows} {name_class(explanation.target)}."
         if not any(contributions.values()):
             return f"{share} The values of this row do not change it."
         mean = " on average" if explanation.n_estimators > 1 else ""
@@ -287,7 +287,7 @@ class _WolfText(_ValueText):
         return f"Path through the tree for {name_class(path.target)}:"
 
     def describe_path(self, explanation: Explanation, path: Path, levels: dict[str, str]) -> list[str]:
-        label, is_counted = explanation.prediction, explanation._fitted.is_counted
+        label, is_counted = explanation.target, explanation._fitted.is_counted
         is_mirrored = path.target != label
         lines, last = [self.title_path(path)], -1
         for number in [*_choose_steps(path), len(path.steps)]:

@@ -192,6 +192,7 @@ HEADER = {
         _or_null(_is_record(POOL)), f"{', '.join(POOL)}, or null unless the model is an ensemble", None
     ),
     "n_rows": Field(_or_null(_is_count), "the number of training rows, or null if it is unknown", None),
+    "positive": Field(_or_null(_is_count), "the index of the class of interest, or null", None),
     "requires": Field(_is_dict_of(_is_text), "versions by name", {}),
 }
 
@@ -230,6 +231,9 @@ def check_header(
     has_response = header["response"] is not None
     check(has_response == (header["link"] in NUMBER_LINKS), "link and response do not match")
     check(has_response == (n_classes == 0), "a regression has no classes, and any other model has some")
+    check(
+        header["positive"] is None or header["positive"] < n_classes, "positive is not the index of a class"
+    )
     forest = header["forest"]
     if forest is not None:
         check(len(forest["sizes"]) == max(n_classes, 1), "sizes must have one value per class")

@@ -129,6 +129,7 @@ def pack(model: Model, header: dict[str, Any]) -> NDArray[np.uint8]:
         "response": _encode(model.response, RESPONSE),
         "n_rows": model.n_rows,
         "pool": _encode(model.pool, POOL),
+        "positive": model.positive,
     }
     given = {name: value for name, value in header.items() if value != HEADER[name].default}
     # Arrays and fields without which a reader would predict something else.
@@ -238,6 +239,7 @@ def _build(header: dict[str, Any], arrays: Arrays, classes: NDArray[Any]) -> Mod
         calibration=Calibration(header["calibration"], **knots) if knots else None,
         min_samples_leaf=header["min_samples_leaf"],
         n_rows=header["n_rows"],
+        positive=header["positive"],
         base=arrays.get("base"),
         clip=header["clip"],
         prototypes=Prototypes(**prototypes) if prototypes else None,
@@ -351,6 +353,7 @@ def inspect(path: str | os.PathLike[str]) -> dict[str, Any]:
         "parameters": header["parameters"],
         "classes": header["classes"]["values"],
         "shares": model.prior.tolist(),
+        "positive": None if model.positive is None else header["classes"]["values"][model.positive],
         "response": header["response"],
         "n_columns": model.encoding.n_columns,
         "n_features": model.n_features,

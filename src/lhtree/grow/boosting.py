@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,10 +25,11 @@ from .._parameters import (
     refuse,
     settle_boosted_classes,
 )
+from ..evaluation.measures import find_ranks
 from ..model.model import Model
 from ..model.records import Bins, BoostRecord
 from ..model.trees import Trees
-from ..tables.errors import find_nearest
+from ..tables.errors import TableWarning, find_nearest
 from ..tables.frames import refuse_infinity
 from ..tables.normalise import Normalisation
 from .automatic import choose_rate
@@ -58,6 +60,7 @@ CAPACITIES = {
 }
 
 
+_OPPOSED = 3.0  # standard errors of a rank correlation that contradicts a constraint
 _JOINT_RATE = 2.5  # learning rate of trees of all classes, relative to that of a tree per class
 
 
@@ -319,6 +322,33 @@ def _share(name: str, value: Any) -> float:
     return float(value)
 
 
+def warn_opposed(settings: BoostSettings, training: Training, sample: Sample) -> None:
+    """Warn if a monotonic constraint opposes the rank correlation of its column with the response."""
+    signs = settings.of_trees["monotonic"]
+    if signs is None:
+        return
+    ((response,), _), encoding = training.responses(), training.encoding
+    ranks = find_ranks(np.asarray(sample.take(response), dtype=np.float64))
+    for feature in np.flatnonzero(signs * ~encoding.is_indicator).tolist():
+        values = sample.X.transpose(slice(feature, feature + 1))[0]
+        is_known = ~np.isnan(values)
+        x, y = find_ranks(values[is_known]), ranks[is_known]
+        if not (len(x) and np.ptp(x) and np.ptp(y)):
+            continue
+        correlation = float(np.corrcoef(x, y)[0, 1])
+        if correlation * signs[feature] < -_OPPOSED / np.sqrt(len(x)):
+            sign = int(signs[feature]) * (-1 if training.positive == 0 else 1)
+            seen = "falls" if sign > 0 else "rises"
+            what = "the response" if training.response is not None else "the class"
+            warnings.warn(
+                f"monotonic_cst={sign} of column {encoding.names[encoding.column[feature]]!r} opposes the training "
+                f"rows, in which {what} {seen} with it (rank correlation {abs(correlation):.2f}): check the sign, and "
+                "that positive is the class of interest.",
+                TableWarning,
+                stacklevel=4,
+            )
+
+
 def _monotonic(constraints: Any, training: Training) -> NDArray[np.int8] | None:
     """The constraint of every feature; None without any."""
     if constraints is None:
@@ -350,4 +380,5 @@ def _monotonic(constraints: Any, training: Training) -> NDArray[np.int8] | None:
             raise refuse("monotonic_cst", constraints, f"0 for {names[column]!r}, which is categorical")
         if value:
             of_features[encoding.features_of(column)] = value
-    return of_features
+    # The target of the trees is the second class.
+    return -of_features if training.positive == 0 else of_features

@@ -11,6 +11,7 @@ from ..model.model import Model
 from ..model.records import ResponseRecord, scale_down
 from ..tables.encoders import TargetStatistic
 from ..tables.encoding import Encoding
+from ..tables.labels import find_class
 from ..tables.learn import Wanted
 from ..tables.statistics import add_statistics, drop_indicators, learn_statistics, wants_indicators
 from .labels import Progress, settle_labels
@@ -30,6 +31,7 @@ class Training(NamedTuple):
     encoding: Encoding
     response: NDArray[np.float64] | None = None  # of a regression: codes are 0, without classes and prior
     levels: dict[int, NDArray[np.int64]] | None = None  # categories of columns that have target statistics
+    positive: int | None = None  # index of the class of interest
 
     @property
     def n_rows(self) -> int:
@@ -113,10 +115,17 @@ def prepare(estimator: Any, table: TableSource, earlier: Model | None = None) ->
         given.n_given,
         encoding,
         labels.response,
+        positive=_find_positive(estimator, labels.classes),
     )
     if earlier is None and encoding.is_indicator.any():
         training = _drop_indicators(training, if_unrelated=isinstance(estimator.missing_indicator, str))
     return _add_statistics(training, earlier) if training.encoding.counted else training
+
+
+def _find_positive(estimator: Any, classes: NDArray[Any]) -> int | None:
+    """Return the index of the class of interest, if the estimator names one."""
+    positive = getattr(estimator, "positive", None)
+    return None if positive is None else find_class(positive, classes.tolist(), "positive")
 
 
 def _drop_indicators(training: Training, *, if_unrelated: bool) -> Training:

@@ -25,6 +25,7 @@ from .target import (
     label_rows,
     match_classes,
     read_classes,
+    read_groups,
     read_response,
 )
 
@@ -58,6 +59,7 @@ class RowsTable(NamedTuple):
     X: Any  # a frame of pandas
     y: NDArray[Any] | None
     n_unseen: Counter[str]
+    groups: dict[str, NDArray[Any]]  # text by column; None where it is missing
 
 
 def read_training(
@@ -171,21 +173,24 @@ def read_rows(
     unseen: str = "error",
     target: str | None = None,
     drop_missing_target: bool = False,
+    groups: Sequence[str] = (),
 ) -> RowsTable:
     """Read a whole table for a model of that encoding: ``X`` with its columns, and ``y`` in its classes.
 
-    ``classes`` is None for a model that predicts a number.
+    ``classes`` is None for a model that predicts a number; ``groups`` are further columns to read as text.
     """
     n_unseen: Counter[str] = Counter()
     with open_stream(path, reading or Reading()) as stream:
         columns = encoding.find_columns(stream.names, stream.name)
         if target is not None:
             check_known("target", [target], stream.names, stream.name)
-        wanted = dict.fromkeys([*columns, *([] if target is None else [target])])
+        check_known("by", groups, stream.names, stream.name)
+        wanted = dict.fromkeys([*columns, *([] if target is None else [target]), *groups])
         rows = stream.read_all(wanted)
+        others = {name: read_groups(rows, name) for name in groups}
         X = make_frame(encoding, encoding.encode(rows.select(columns), unseen=unseen, n_unseen=n_unseen))
         if target is None:
-            return RowsTable(X, None, n_unseen)
+            return RowsTable(X, None, n_unseen, others)
         if classes is None:
             y = read_response(rows, target)
             known = ~np.isnan(y)
@@ -194,7 +199,7 @@ def read_rows(
             known, y = codes >= 0, classes[codes]
         kept = find_known(known, target, is_dropping=drop_missing_target)
         X = X if len(kept) == len(X) else X.iloc[kept].reset_index(drop=True)
-        return RowsTable(X, y[kept], n_unseen)
+        return RowsTable(X, y[kept], n_unseen, {name: own[kept] for name, own in others.items()})
 
 
 def make_frame(encoding: Encoding, encoded: NDArray[np.float64]) -> Any:

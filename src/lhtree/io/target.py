@@ -132,6 +132,13 @@ def match_classes(rows: FileRows, target: str, known: NDArray[Any]) -> NDArray[n
     return table[codes]
 
 
+def read_groups(rows: FileRows, name: str) -> NDArray[Any]:
+    """The groups of a column as text, None where they are missing, shape (n,)."""
+    texts, codes = read_classes(rows, name)
+    groups: NDArray[Any] = np.array([*texts, None], dtype=object)[codes]
+    return groups
+
+
 def find_known(is_known: NDArray[np.bool_], target: str, *, is_dropping: bool) -> NDArray[np.int64]:
     """The rows whose target is known; an error that counts the others, unless they are to be left out."""
     rows = np.flatnonzero(is_known)

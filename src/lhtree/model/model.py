@@ -14,6 +14,7 @@ from .. import _core
 from .._parameters import is_integer, refuse
 from ..tables.encoding import Encoding
 from ..tables.frames import refuse_infinity
+from ..tables.labels import find_class
 from ..tables.normalise import Normalisation, Span
 from ..tables.rows import EncodedRows
 from .heads import Head, make_head
@@ -53,6 +54,7 @@ class Model:
     calibration: Calibration | None = None
     min_samples_leaf: float | None = None  # in use; None for boosted models
     response: ResponseRecord | None = None  # of regressions only
+    positive: int | None = None  # index of the class of interest; None: not declared, or a regression
     n_rows: int | None = None  # training rows, including those held out for early stopping; None: unknown
     pool: Pool | None = None  # of ensembles only
 
@@ -127,6 +129,10 @@ class Model:
     def labels(self) -> list[Any]:
         """The classes as plain Python values."""
         return [label.item() if isinstance(label, np.generic) else label for label in self.classes.tolist()]
+
+    def find_positive(self, positive: Any = None) -> int | None:
+        """Index of the class of interest: the class passed, else the declared one; None without both."""
+        return self.positive if positive is None else find_class(positive, self.labels, "positive")
 
     @cached_property
     def head(self) -> Head:

@@ -2,6 +2,7 @@
 
 from ._block import plot_block
 from ._curves import plot_coverage, plot_rounds, plot_sparsity
+from ._decisions import plot_comparison, plot_event, plot_groups
 from ._effects import EffectsDisplay, plot_effects
 from ._importances import plot_importances
 from ._membership import plot_membership
@@ -13,9 +14,12 @@ from ._weights import plot_weights
 __all__ = [
     "EffectsDisplay",
     "plot_block",
+    "plot_comparison",
     "plot_coverage",
     "plot_decision_regions",
     "plot_effects",
+    "plot_event",
+    "plot_groups",
     "plot_importances",
     "plot_membership",
     "plot_path",

@@ -210,7 +210,7 @@ def plot_path(
     check_count("max_steps", max_steps, 2)
     if target is not None:
         take_class(explanation.classes, target)
-    target = explanation.prediction if target is None else target
+    target = explanation.target if target is None else target
     total = explanation._fitted.head.choose(_TOTALS)(explanation)
     if is_forest:
         ax = _draw_waterfall(explanation, total, target, n_features, ax)

@@ -32,6 +32,8 @@ def report(
     y_test: Any = None,
     title: str | None = None,
     target_name: str | None = None,
+    positive: Any = None,
+    by: Any = None,
     sparsity: bool = False,
     betas: Sequence[float] | None = None,
     max_megabytes: float = 8.0,
@@ -59,6 +61,10 @@ def report(
         Title of the page.
     target_name : str, optional
         Name of what is predicted. Default: the name of y, if it is a Series.
+    positive : class label, optional
+        The class of interest. Default: that of the model, if it declares one, else the second of two classes.
+    by : str, list of str, dict, DataFrame or array-like of shape (n,), optional
+        Also show results by group, as for ``evaluate``: columns of the measured rows, or values of all of them.
     sparsity : bool, default=False
         Whether to measure the accuracy at several values of beta by cross-validation on X and y, which fits the model
         dozens of times. Only trees and forests of classes that are not compact have this curve.
@@ -103,6 +109,8 @@ def report(
         None if X_test is None else LabelledTable(X_test, y_test),
         title=title,
         target_name=target_name,
+        positive=positive,
+        by=by,
         sparsity=sparsity,
         betas=betas,
         max_bytes=max_megabytes * 2**20,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,8 +11,9 @@ from numpy.typing import NDArray
 
 from .. import __version__, _core
 from .._parameters import refuse
-from ..evaluation import Evaluation, Measured, RegressionEvaluation, find_quantile
+from ..evaluation import Evaluation, Measured, RegressionEvaluation, find_quantile, take_columns
 from ..evaluation.classification import ClassPart
+from ..evaluation.groups import measure_groups, take_groups
 from ..evaluation.regression import NumberPart
 from ..explain._columns import find_importances
 from ..model.heads import WolfHead
@@ -48,14 +50,21 @@ def summarise(
     *,
     title: str | None,
     target_name: str | None = None,
+    positive: Any = None,
+    by: Any = None,
     sparsity: bool = False,
     betas: Sequence[float] | None = None,
     max_bytes: float,
 ) -> dict[str, Any]:
     """Return the facts: numbers, strings, lists and dictionaries, and NumPy arrays where every bit matters."""
     fitted = read(model, takes_numbers=True)
-    rows = check_labelled(model, given.X, given.y, "y")
-    test_rows = None if test is None else check_labelled(model, test.X, test.y, "y_test")
+    code = fitted.find_positive(positive)
+    measured_X = given.X if test is None else test.X
+    columns = {} if by is None else take_groups(by, measured_X, len(measured_X))
+    rows = check_labelled(model, take_columns(model, given.X), given.y, "y")
+    test_rows = None
+    if test is not None:
+        test_rows = check_labelled(model, take_columns(model, test.X), test.y, "y_test")
     name = getattr(given.y, "name", None) if target_name is None else target_name
     target = None if name is None else _shorten(TURNS.sub("", str(name))) or None
     # Sentences need "class 1" where tables need "1". The page treats a response as the only class.
@@ -64,10 +73,10 @@ def summarise(
     if not labels:
         classes = labels = [target or "the response"]
     curve = _measure_sparsity(model, given, rows.codes, betas) if sparsity else None
-    judged = _judge(model, fitted, rows, classes)
+    judged = _judge(model, fitted, rows, classes, code, columns if test_rows is None else {})
     on_given, on_test, shown = judged.measured, None, rows
     if test_rows is not None:
-        judged, shown = _judge(model, fitted, test_rows, classes), test_rows
+        judged, shown = _judge(model, fitted, test_rows, classes, code, columns), test_rows
         on_test = judged.measured
     samples = _describe_samples(shown, judged.predicted, is_test=test is not None)
     return {
@@ -104,15 +113,28 @@ class _Judged(NamedTuple):
     part: NumberPart | None = None  # of a regression
 
 
-def _judge(model: Any, fitted: Model, rows: ReportRows, classes: Sequence[str]) -> _Judged:
-    """Predict encoded rows and evaluate the predictions."""
+def _judge(
+    model: Any,
+    fitted: Model,
+    rows: ReportRows,
+    classes: Sequence[str],
+    positive: int | None,
+    columns: dict[str, NDArray[Any]],
+) -> _Judged:
+    """Predict encoded rows and evaluate the predictions, also by group."""
     if rows.response is None:
         proba, predicted = fitted.ask("proba", rows.X), fitted.ask("predict", rows.X)
         sureness = (fitted.ask("wolf", rows.X) if fitted.has_wolf else proba).max(axis=1)
         part = ClassPart(rows.codes.astype(np.int32), predicted.astype(np.int32), proba, sureness)
-        return _Judged(proba, Evaluation.from_parts([part], classes))
+        of_classes = Evaluation.from_parts([part], classes, positive)
+        if columns:
+            of_groups = 1 if positive is None and len(classes) == 2 else positive
+            of_classes = replace(of_classes, groups=measure_groups(part, columns, of_groups, classes))
+        return _Judged(proba, of_classes)
     number_part = NumberPart(rows.response, fitted.ask("value", rows.X))
     measured = RegressionEvaluation.from_parts([number_part], find_quantile(model))
+    if columns:
+        measured = replace(measured, groups=measure_groups(number_part, columns, None, ()))
     return _Judged(number_part.predicted[:, None], measured, number_part)
 
 

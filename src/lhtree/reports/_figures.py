@@ -85,7 +85,10 @@ def describe_thresholds(
     curves = [_follow(proba[:, cls], codes == cls) for cls in (0, 1)]
     for curve, scores in zip(curves, measured.classes, strict=True):
         curve |= {"roc_auc": scores.roc_auc, "average_precision": scores.average_precision}
-    return {"first": find_rarer(measured.confusion), "classes": curves}
+    event, first = measured.event, find_rarer(measured.confusion)
+    if event is not None and event.is_declared:
+        first = [one.label for one in measured.classes].index(event.positive)
+    return {"first": first, "classes": curves}
 
 
 def _follow(score: NDArray[np.float64], is_own: NDArray[np.bool_]) -> dict[str, Any]:

@@ -95,7 +95,7 @@ class Result(NamedTuple):
     failure: str | None = None
 
 
-def compare(
+def compare_learners(
     names: Sequence[str],
     X: Any,
     y: NDArray[Any],

@@ -22,7 +22,7 @@ class TableError(ValueError):
 
 
 class TableWarning(UserWarning):
-    """A table of which a part is not used."""
+    """A table of which a part is not used, or that contradicts a parameter."""
 
 
 class ReadError(TableError):

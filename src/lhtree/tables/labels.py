@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .._parameters import refuse
 
 MAX_WEIGHT = 1e100  # products of weights stay finite
 
@@ -34,6 +37,14 @@ def encode_known(
             "with the same types as in fit, or drop those rows."
         )
     return codes
+
+
+def find_class(label: Any, classes: Sequence[Any], name: str) -> int:
+    """Return the index of a class that was passed as the argument ``name``."""
+    plain = label.item() if isinstance(label, np.generic) else label
+    if not isinstance(plain, Hashable) or plain not in classes:
+        raise refuse(name, label, f"one of the classes {', '.join(map(repr, classes))}")
+    return classes.index(plain)
 
 
 def take_numbers(y: Any, n_rows: int, name: str = "y") -> NDArray[np.float64]:

@@ -1,6 +1,7 @@
 // Builds the page from the facts.
 
 import { count, cutAll, el, find, percent } from "./draw.js";
+import { showGroups } from "./groups.js";
 import { makeHead } from "./heads.js";
 import { findColumns, Model } from "./model.js";
 import { showCard, showFeatures, showOverview, showWarnings } from "./overview.js";
@@ -13,6 +14,7 @@ facts.tags = cutAll(facts.labels, 40);
 const model = new Model(facts);
 model.head = makeHead(facts, model);
 showOverview(facts, model);
+showGroups((facts.test || facts.given).groups, facts.test ? "held-out rows" : "supplied rows");
 showWarnings(facts.warnings);
 showFeatures(facts, model);
 showCard(facts, model);

@@ -49,6 +49,7 @@ function showCoverage(figures, where, [certainty, many]) {
 }
 
 function showCalibration(figures, where) {
+  if (figures.event) return showEvent(figures, where);
   const bins = figures.calibration;
   const most = Math.max(...bins.map((bin) => bin.n_rows));
   return chart({
@@ -58,6 +59,23 @@ function showCalibration(figures, where) {
     series: [{ className: null, points: bins.map((bin) => [bin.probability, bin.accuracy]), radius: bins.map((bin) => 4 + 8 * Math.sqrt(bin.n_rows / most)) }],
     heads: ["probability", "accuracy", "rows"],
     rows: bins.map((bin) => [percent(bin.probability), percent(bin.accuracy), bin.n_rows]),
+  });
+}
+
+// Calibration of the event over the whole range of its probability, with lift and gain.
+function showEvent(figures, where) {
+  const { bands, positive, gini, ks } = figures.event;
+  const about = gini === null ? "" : ` Gini ${format(gini, 3)}, KS ${format(ks, 3)}.`;
+  return chart({
+    title: `Calibration of ${positive}`, x: `probability of ${positive}`, y: `share of ${positive}`,
+    note: `Tenths of the ${where} by probability. On the dashed line, shares equal probabilities; above it, probabilities are too low. Brier score ${format(figures.brier, 3)}, log loss ${format(figures.log_loss, 3)}.${about}`,
+    even: [[0, 0], [1, 1]],
+    series: [
+      ...bands.map((band) => ({ className: "band", dot: null, points: [[band.probability, band.rate_low], [band.probability, band.rate_high]] })),
+      { points: bands.map((band) => [band.probability, band.rate]) },
+    ],
+    heads: ["probability", "share", "95 % interval", "rows", "lift", "gain"],
+    rows: bands.map((band) => [percent(band.probability), percent(band.rate), `${percent(band.rate_low)} to ${percent(band.rate_high)}`, band.n_rows, band.lift === null ? "–" : format(band.lift, 3), band.gain === null ? "–" : percent(band.gain)]),
   });
 }
 
