@@ -63,7 +63,11 @@ class EventScores:
     >>> model = LHTClassifier(positive=0).fit(X[:400], y[:400])
     >>> event = evaluate(model, X[400:], y[400:]).event
     >>> event.n_events, round(event.gini, 3), round(event.ks, 3)
+    (39, 0.897, 0.897)
     >>> event.to_frame().loc[:2, ["n_rows", "probability", "rate", "lift", "gain"]].round(2)
+       n_rows  probability  rate  lift  gain
+    0      48          1.0  0.79  3.43  0.97
+    1     121          0.0  0.01  0.04  1.00
     """
 
     positive: Any
