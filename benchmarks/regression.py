@@ -3,7 +3,7 @@
 from typing import Any, ClassVar
 
 from .common import tables
-from .common.models import ALL_MODELS, REGRESSORS, TITLES
+from .common.models import ALL_MODELS, REGRESSORS, TITLES, TUNED
 from .common.pages import Docs, markdown_table
 from .common.results import Result, Results
 from .common.scores import score_numbers
@@ -16,7 +16,11 @@ class Regression(Tables):
     name = "regression"
     fills = "benchmarks/regression.md"
     metric = "r2"
-    models: ClassVar[tuple[str, ...]] = tuple(REGRESSORS)
+    models: ClassVar[tuple[str, ...]] = (
+        *("boosted_regressor", "ensemble_regressor", "forest_regressor", "tree_regressor"),
+        *(name for name in REGRESSORS if ALL_MODELS[name].package != "lhtree"),
+        *(name for name in TUNED if name.endswith("regressor")),
+    )
     sources: ClassVar[dict[str, tables.Table]] = tables.NUMBERS
 
     def score(self, model: Any, part: Any) -> Result:

@@ -24,7 +24,10 @@ class Tables(Fits):
     name = "tables"
     fills = "benchmarks/tables.md"
     quick = "one split of the tables below 1500 rows"
-    models: ClassVar[tuple[str, ...]] = ("rf", "hist_gb", "lightgbm", "catboost", "mixed_forest", "boosted")
+    models: ClassVar[tuple[str, ...]] = (
+        *("boosted", "ensemble", "mixed_forest", "catboost", "lightgbm", "hist_gb", "rf"),
+        *("catboost_tuned", "lightgbm_tuned", "xgboost_tuned"),
+    )
     sources: ClassVar[dict[str, tables.Table]] = tables.CLASSES
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -139,7 +142,10 @@ class Ranks:
         save(figure, docs.pages, file)
 
 
-_OURS = ("mixed_forest", "boosted", "tree_regressor", "forest_regressor", "boosted_regressor")
+_OURS = (
+    *("mixed_forest", "boosted", "ensemble"),
+    *("tree_regressor", "forest_regressor", "boosted_regressor", "ensemble_regressor"),
+)
 
 
 def describe(sources: dict[str, tables.Table], names: Sequence[str]) -> str:

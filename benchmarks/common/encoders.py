@@ -2,11 +2,16 @@
 
 from typing import Any
 
+from .tuned import Tuned
+
 _MOST_LEVELS = 255  # of HistGradientBoosting
 
 
 def wrap(name: str, estimator: Any, X: Any) -> Any:
     """Return an estimator that takes the table X: native categories where there are any, one-hot features elsewhere."""
+    if isinstance(estimator, Tuned):
+        estimator.estimator = wrap(name, estimator.estimator, X)
+        return estimator
     package = type(estimator).__module__.partition(".")[0]
     if package in ("lhtree", "lightgbm"):
         return estimator
@@ -33,8 +38,10 @@ class _CatBoost:
             X[each] = X[each].astype(object).where(X[each].notna(), "missing")
         return X
 
-    def fit(self, X: Any, y: Any) -> "_CatBoost":
-        self.estimator.fit(self._convert(X), y)
+    def fit(self, X: Any, y: Any, eval_set: Any = (), **options: Any) -> "_CatBoost":
+        if eval_set:
+            options["eval_set"] = [(self._convert(X_val), y_val) for X_val, y_val in eval_set]
+        self.estimator.fit(self._convert(X), y, **options)
         return self
 
     def predict(self, X: Any) -> Any:

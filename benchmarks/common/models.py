@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 from lhtree.selection import comparison
 
+from . import tuned
+
 PACKAGES = ("numpy", "scikit-learn", "xgboost", "lightgbm", "catboost", "onnxruntime", "lhtree")
 # Folders of the package that no fit and no prediction needs: results do not depend on them.
 _OUTER_FOLDERS = {"cli", "describe", "draw", "explain", "export", "plot", "reports"}
@@ -169,7 +171,16 @@ REGRESSORS = {
     "forest_regressor": _model("forest", "lhtree.LHForestRegressor", n_jobs=1),
     "boosted_regressor": _model("boosted", "lhtree.LHBoostRegressor", n_jobs=1),
 }
-ALL_MODELS = MODELS | REGRESSORS | READABLE
+TUNED = {
+    name: Model(title, package, functools.partial(tuned.build_tuned, name))
+    for name, (title, package) in tuned.TITLES.items()
+}
+# The ensemble is a row of the pages of tables.
+ENSEMBLES = {
+    "ensemble": _model("ensemble", "lhtree.LHEnsembleClassifier", n_jobs=1),
+    "ensemble_regressor": _model("ensemble", "lhtree.LHEnsembleRegressor", n_jobs=1),
+}
+ALL_MODELS = MODELS | REGRESSORS | READABLE | TUNED | ENSEMBLES
 TITLES = {name: model.title for name, model in ALL_MODELS.items()}
 
 
