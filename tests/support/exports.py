@@ -76,7 +76,7 @@ def compile_c(model, folder, flags=FLAGS):
     (folder / "main.c").write_text(MAIN if model._model.head.labels else MAIN_NUMBER)
     sizes = [f"-DN={model._model.n_features}", f"-DK={model._model.n_classes}"]
     done = subprocess.run(
-        [COMPILER, *flags, *sizes, "model.c", "main.c", "-o", "model"],
+        [COMPILER, *flags, *sizes, "model.c", "main.c", "-o", "model", "-lm"],
         cwd=folder,
         capture_output=True,
         text=True,

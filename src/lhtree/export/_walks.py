@@ -124,11 +124,6 @@ class Walks(NamedTuple):
 
 def find_walks(fitted: Model) -> Walks:
     """Return the branching blocks and leaves of a model."""
-    if fitted.pool is not None:
-        raise ValueError(
-            "an ensemble cannot be exported as a whole: export its members, model.boost_ or model.forest_, or use "
-            "lhtree.save and lhtree.Scorer."
-        )
     trees = fitted.trees
     is_leaf = trees.left < 0
     branching, leaves = np.flatnonzero(~is_leaf), np.flatnonzero(is_leaf)

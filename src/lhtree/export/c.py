@@ -16,6 +16,7 @@ from .._parameters import refuse
 from .._write import write_whole
 from ..model.labels import check_text
 from ..model.model import CLIP, Model, read
+from ._c_ensemble import write_ensemble
 from ._c_links import LINKS, array, doubles, strings
 from ._walks import MISSING, Walks, find_walks
 
@@ -33,7 +34,7 @@ def export_c(model: Any, path: str | os.PathLike[str], *, name: str = "lhtree") 
     ``double <name>_look_up(int feature, const char *category)`` gives the input of a feature; NULL is a missing
     category. Indicators of missing values are computed, so their inputs are ignored. The arrays ``<name>_classes`` and
     ``<name>_features`` give the order. Results are bitwise equal to the model's; with ``-ffast-math`` they would not
-    be, so the file does not compile with that flag.
+    be, so the file does not compile with that flag. An ensemble, which needs ``pow``, is equal up to rounding.
 
     Parameters
     ----------
@@ -62,7 +63,8 @@ def export_c(model: Any, path: str | os.PathLike[str], *, name: str = "lhtree") 
             name,
             "a C identifier: a lower-case letter, then lower-case letters, digits and _, at most 31 in total",
         )
-    write_whole(path, _write(fitted, name).encode("ascii"))
+    text = _write(fitted, name) if fitted.pool is None else write_ensemble(fitted, name, _write)
+    write_whole(path, text.encode("ascii"))
 
 
 def _write(fitted: Model, name: str) -> str:

@@ -9,16 +9,16 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from .. import __version__
+from .. import __version__, _core
 from .._parameters import refuse
 from .._write import write_whole
 from ..model.labels import Label, check_text, find_labels
-from ..model.model import Model, read
+from ..model.model import Model, Pool, read
 from ..model.records import Knots
 from ..tables.encoders import Numbers, TargetStatistic
 from . import _walks as e
@@ -65,12 +65,8 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, dtype: str = "float
     fitted = read(model, takes_numbers=True)
     if dtype not in ("float64", "float32"):
         raise refuse("dtype", dtype, "'float64' or 'float32'")
-    walks = find_walks(fitted)
-    _check_size(walks, fitted.n_classes)
     graph = Graph()
-    rows = SPACES[walks.space](graph, _take_rows(graph, fitted, dtype), fitted, walks)
-    place, confidence = _walk(graph, rows, walks, fitted.confidence)
-    leaves = _LEAVES[walks.leaf](graph, rows, walks, place)
+    x = _take_rows(graph, fitted, dtype)
     inputs: dict[str, Any] = {"X": (dtype, ["n", fitted.n_features])}
     facts = {"feature_names": json.dumps(fitted.feature_names)}
     looked_up = [fitted.column_names[column] for column in fitted.encoding.counted]
@@ -80,9 +76,43 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, dtype: str = "float
     labels = find_labels(fitted, "ONNX") if fitted.head.labels else []
     if labels:
         facts["classes"] = json.dumps(labels)
-    outputs = LINKS[fitted.head.link].write(graph, rows, leaves, confidence, labels)
+    outputs = _add_model(graph, x, fitted, labels)
     file = graph.finish(inputs, outputs, facts, __version__)
     write_whole(path, file.SerializeToString())
+
+
+Outputs = dict[str, tuple[str, Any, list[Any]]]  # name in the graph, type and shape
+
+
+def _add_model(graph: Graph, x: str, fitted: Model, labels: list[Label]) -> Outputs:
+    """Add a model to a graph and return its outputs."""
+    if fitted.pool is not None:
+        return _add_ensemble(graph, x, fitted, fitted.pool, labels)
+    walks = find_walks(fitted)
+    _check_size(walks, fitted.n_classes)
+    rows = SPACES[walks.space](graph, x, fitted, walks)
+    place, confidence = _walk(graph, rows, walks, fitted.confidence)
+    leaves = _LEAVES[walks.leaf](graph, rows, walks, place)
+    return LINKS[fitted.head.link].write(graph, rows, leaves, confidence, labels)
+
+
+def _add_ensemble(graph: Graph, x: str, fitted: Model, pool: Pool, labels: list[Label]) -> Outputs:
+    """Combine the outputs of both members.
+
+    Probabilities of the forest, raised to the power of its weight, multiply those of the boosted trees.
+    """
+    boost = _add_model(graph, x, replace(fitted, pool=None), labels)
+    forest = _add_model(graph, x, pool.forest, labels)
+    weight = graph.constant(pool.weight)
+    if not labels:
+        value, dtype, shape = boost["prediction"]
+        part = graph.add("Mul", weight, forest["prediction"][0])
+        return {"prediction": (graph.add("Add", value, part), dtype, shape)}
+    bounded = graph.add("Max", forest["probabilities"][0], graph.constant(_core.LEAST_MEMBERSHIP))
+    product = graph.add("Mul", boost["probabilities"][0], graph.add("Pow", bounded, weight))
+    total = graph.add("ReduceSum", product, graph.shape([1]), keepdims=1)
+    number = graph.add("ArgMax", product, axis=1, keepdims=0)
+    return _name_outputs(graph, number, graph.add("Div", product, total), labels)
 
 
 def _check_size(walks: Walks, n_classes: int) -> None:
@@ -245,7 +275,7 @@ class NumberLink:
 
     def write(
         self, graph: Graph, rows: GraphRows, leaves: str, confidence: str | None, labels: list[Label]
-    ) -> Any:
+    ) -> Outputs:
         """Return the outputs of the graph."""
         raw = graph.add("Squeeze", _add_values(graph, rows, leaves), graph.shape([1]))
         return {"prediction": (self.finish(graph, rows, raw), np.float64, ["n"])}
@@ -259,18 +289,23 @@ class ClassLink:
 
     def write(
         self, graph: Graph, rows: GraphRows, leaves: str, confidence: str | None, labels: list[Label]
-    ) -> Any:
+    ) -> Outputs:
         """Return the outputs of the graph."""
-        for label in labels:
-            if isinstance(label, str):
-                check_text(label, "class", "ONNX")
         number, probabilities = self.score(graph, rows, leaves, confidence)
-        known = np.array(labels, dtype=np.int64 if type(labels[0]) is int else None)
-        label = graph.add("Gather", graph.constant(known, name="labels"), number)
-        return {
-            "label": (label, object if known.dtype.kind == "U" else known.dtype, ["n"]),
-            "probabilities": (probabilities, np.float64, ["n", rows.fitted.n_classes]),
-        }
+        return _name_outputs(graph, number, probabilities, labels)
+
+
+def _name_outputs(graph: Graph, number: str, probabilities: str, labels: list[Label]) -> Outputs:
+    """Return the outputs of a classifier from class numbers and probabilities."""
+    for label in labels:
+        if isinstance(label, str):
+            check_text(label, "class", "ONNX")
+    known = np.array(labels, dtype=np.int64 if type(labels[0]) is int else None)
+    label = graph.add("Gather", graph.constant(known, name="labels"), number)
+    return {
+        "label": (label, object if known.dtype.kind == "U" else known.dtype, ["n"]),
+        "probabilities": (probabilities, np.float64, ["n", len(labels)]),
+    }
 
 
 def _raw_scores(finish: Callable[[Graph, GraphRows, str], tuple[str, str]]) -> ClassLink:

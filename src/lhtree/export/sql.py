@@ -86,6 +86,11 @@ def export_sql(
     >>> connection.close()
     """
     fitted = read(model, takes_numbers=True)
+    if fitted.pool is not None:
+        raise ValueError(
+            "an ensemble is too large for SQL, because its forest is: export model.boost_, or use export_onnx or "
+            "export_c."
+        )
     if dialect not in DIALECTS:
         raise refuse("dialect", dialect, " or ".join(map(repr, DIALECTS)))
     if not isinstance(table, str) or not table:
