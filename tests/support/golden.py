@@ -76,7 +76,10 @@ def renew():
         for test, cases in tests.items():
             first = next(iter(cases.values()))
             lines |= {test: first} if all(found == first for found in cases.values()) else cases
-        write_lines(path, lines)
+        in_order = sorted(
+            lines, key=lambda key: key if key.startswith("test_") else ""
+        )  # lines of code first
+        write_lines(path, {key: lines[key] for key in in_order})
 
 
 def read_texts(path):

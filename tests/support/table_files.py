@@ -6,7 +6,6 @@ import pytest
 from lhtree.cli._errors import Problem, describe, find_code
 from lhtree.tables.errors import TableError
 
-DATA, USAGE, READ = 1, 2, 3  # exit codes; ``lhtree --help`` explains them
 pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
 
@@ -40,6 +39,18 @@ def refusal(read, *args, **kwargs):
         read(*args, **kwargs)
     assert "\n" not in str(caught.value)
     return describe(caught.value), find_code(caught.value)
+
+
+@pytest.fixture
+def refuse(rejects):
+    """Reading must fail; the golden file of the folder has the exit codes and the messages."""
+
+    def check(read, *args, **kwargs):
+        message, code = refusal(read, *args, **kwargs)
+        assert len(message) < 300
+        rejects.errors.append(f"exit code {code}: {message}")
+
+    return check
 
 
 FORMATS = {

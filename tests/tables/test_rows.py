@@ -5,7 +5,7 @@ import pytest
 
 from lhtree import LHTClassifier
 from lhtree.io.read import read_rows, read_training
-from support.table_files import DATA, FORMATS, make_shop, refusal  # noqa: F401
+from support.table_files import FORMATS
 
 pd = pytest.importorskip("pandas")
 
@@ -33,23 +33,18 @@ def test_columns_by_name_in_any_order_with_others_between(shop, model):
 
 
 @pytest.mark.parametrize(
-    ("change", "parts"),
+    "change",
     [
-        (
-            {"columns": {"colour": "Color", "rooms": "r"}},
-            ["has no column", "'colour' and 1 more", "did you mean 'Color'"],
-        ),
-        ({"size": "large"}, ["line 92: column 'size' is 'large'", "expects a number"]),
-        ({"size": "1,5"}, ["line 92: column 'size' is '1,5'", "expects a number", "(--decimal ,)"]),
-        (
-            {"colour": "blau"},
-            ["line 92: column 'colour' is 'blau'", "did you mean 'blue'", "--unseen missing"],
-        ),
-        ({"kind": "lost"}, ["--target kind", "class 'lost'", "does not know"]),
-        ({"kind": None}, ["--target kind", "missing in 1 of 120 rows", "--drop-missing-target"]),
+        {"columns": {"colour": "Color", "rooms": "r"}},
+        {"size": "large"},
+        {"size": "1,5"},
+        {"colour": "blau"},
+        {"kind": "lost"},
+        {"kind": None},
     ],
+    ids=str,
 )
-def test_tables_that_are_refused(shop, model, change, parts):
+def test_tables_that_are_refused(shop, model, change, refuse):
     if "columns" in change:
         shop = shop.rename(**change)
     else:
@@ -57,17 +52,14 @@ def test_tables_that_are_refused(shop, model, change, parts):
         shop[name] = shop[name].astype(object)
         shop.loc[90, name] = value
     shop.to_csv("bad.csv", index=False)
-    message, code = refusal(read, "bad.csv", model, target="kind")
-    assert code == DATA
-    for part in parts:
-        assert part in message, message
+    refuse(read, "bad.csv", model, target="kind")
 
 
-def test_unseen_categories_and_rows_without_a_class(shop, model):
+def test_unseen_categories_and_rows_without_a_class(shop, model, refuse):
     shop.loc[[5, 7], "colour"] = ["blau", "mauve"]
     shop.loc[3, "kind"] = None
     shop.to_csv("unseen.csv", index=False)
-    assert "line 7" in refusal(read, "unseen.csv", model)[0]
+    refuse(read, "unseen.csv", model)
     rows = read("unseen.csv", model, unseen="missing", target="kind", drop_missing_target=True)
     assert rows.n_unseen == {"colour": 2}
     assert rows.X["colour"].isna().sum() == shop["colour"].drop(3).isna().sum() + 2
@@ -77,7 +69,7 @@ def test_unseen_categories_and_rows_without_a_class(shop, model):
 
 @pytest.mark.parametrize("texts", [("True", "False"), ("TRUE", "FALSE"), (" true", "false "), ("1", "0.0")])
 @pytest.mark.parametrize("learned", ["truths", "True", "true"])
-def test_truth_values(shop, learned, texts):
+def test_truth_values(shop, learned, texts, refuse):
     """As numbers; and as categories, which models of a CSV took them for once."""
     is_new = shop["rooms"] > 4
     spell = {"truths": (True, False), "True": ("True", "False"), "true": ("true", "false")}[learned]
@@ -94,7 +86,7 @@ def test_truth_values(shop, learned, texts):
     assert found.isna().tolist() == [row == 3 for row in range(120)]
     assert found.drop(3).tolist() == np.delete(values, 3).tolist()
     shop.assign(new=written.fillna("maybe")).to_csv("truths.csv", index=False)
-    assert "truths.csv, line 5: column 'new' is 'maybe'" in refusal(read, "truths.csv", model)[0]
+    refuse(read, "truths.csv", model)
 
 
 @pytest.mark.parametrize("spell", [int, float])
@@ -118,14 +110,13 @@ def test_categories_that_look_missing_or_have_blanks(shop):
     assert read("odd.csv", model).X["colour"].tolist() == shop["colour"].tolist()
 
 
-def test_a_model_without_names(shop, two):
+def test_a_model_without_names(shop, two, refuse):
     X, y = two
     model = LHTClassifier().fit(X, y)
     pd.DataFrame(X, columns=list("abcde")).to_csv("five.csv", index=False)
     np.testing.assert_array_equal(model.predict(read("five.csv", model).X.to_numpy()), model.predict(X))
     shop.to_csv("four.csv", index=False)
-    message, _ = refusal(read, "four.csv", model)
-    assert "four.csv has 4 columns, but the model expects 5" in message
+    refuse(read, "four.csv", model)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from lhtree.io.read import read_training
 from lhtree.io.source import Reading
-from support.table_files import DATA, FORMATS, READ, make_shop, refusal, write  # noqa: F401
+from support.table_files import FORMATS, write
 
 pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")
@@ -20,15 +20,6 @@ pytest.importorskip("pyarrow.parquet")
 @pytest.fixture(autouse=True)
 def _folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-
-
-def refuse(content, *parts, code=DATA, target="y", **options):
-    """Reading a CSV fails with a line that has these parts."""
-    message, given = refusal(read_training, write(content), target, **options)
-    assert given == code
-    assert len(message) < 300
-    for part in parts:
-        assert part in message, message
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -72,12 +63,10 @@ def test_stdin_by_content(shop, name, pack, monkeypatch):
     assert y.tolist() == shop["kind"].tolist()
 
 
-def test_stdin_that_is_a_terminal(monkeypatch):
+def test_stdin_that_is_a_terminal(monkeypatch, refuse):
     monkeypatch.setattr(sys, "stdin", io.StringIO())
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
-    message, code = refusal(read_training, "-", "y")
-    assert "pipe a table into it" in message
-    assert code == READ
+    refuse(read_training, "-", "y")
 
 
 class TestTypes:
@@ -85,12 +74,15 @@ class TestTypes:
         rows = "".join(f'"{value}",{"ab"[i % 2]}\n' for i, value in enumerate(values))
         return read_training(write(f"x,y\n{rows}"), "y", reading, **options).X["x"]
 
-    def refuse(self, values, *parts, reading=None):
-        message, code = refusal(self.column, values, reading)
-        assert code == DATA
-        for part in ("data.csv", "column 'x'", *parts):
-            assert part in message, message
-        assert self.column(values, reading, categorical=["x"]).notna().any()
+    @pytest.fixture
+    def refuse_numbers(self, refuse):
+        """Values are rejected, except as categories."""
+
+        def check(values, reading=None):
+            refuse(self.column, values, reading)
+            assert self.column(values, reading, categorical=["x"]).notna().any()
+
+        return check
 
     @pytest.mark.parametrize(
         "marker", ["", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "?", "-", " ", " ? "]
@@ -131,38 +123,31 @@ class TestTypes:
         assert column.cat.categories.tolist() == categories
         assert column.isna().tolist() == [False, False, True, False]
 
-    def test_decimal_commas(self):
-        self.refuse(["1,5", "2", "-3,25"], "'1,5'", "--decimal , or --categorical x")
+    def test_decimal_commas(self, refuse_numbers):
+        refuse_numbers(["1,5", "2", "-3,25"])
         decimal = Reading(decimal=",")
         assert self.column(["1,5", "2", "-3,25"], decimal).tolist() == [1.5, 2.0, -3.25]
         assert self.column(["1.5", "2", "-3,25"], decimal).cat.categories.tolist() == ["-3,25", "1.5", "2"]
 
     @pytest.mark.parametrize(
-        ("values", "decimal", "remedy"),
+        ("values", "decimal"),
         [
-            (["1.326,2", "876,3", ""], ",", "(--categorical x)"),
-            (["950", "1,234,567"], ".", "(--categorical x)"),
-            (["-1,234.5", "2"], ".", "(--categorical x)"),
-            (["1'000", "2"], ".", "(--categorical x)"),
-            (["12 500", "1 250 000"], ",", "(--categorical x)"),
-            (["950", "52,300"], ".", "(--categorical x or --decimal ,)"),
+            (["1.326,2", "876,3", ""], ","),
+            (["950", "1,234,567"], "."),
+            (["-1,234.5", "2"], "."),
+            (["1'000", "2"], "."),
+            (["12 500", "1 250 000"], ","),
+            (["950", "52,300"], "."),
         ],
     )
-    def test_thousands_signs(self, values, decimal, remedy):
-        example = next(value for value in values if len(value) > 4)
-        self.refuse(values, repr(example), remedy, reading=Reading(decimal=decimal))
+    def test_thousands_signs(self, values, decimal, refuse_numbers):
+        refuse_numbers(values, Reading(decimal=decimal))
 
     @pytest.mark.parametrize(
-        ("values", "parts"),
-        [
-            (["$23,455.61", "$1", "2"], ["currency signs", "'$23,455.61'", "write 23455.61"]),
-            (["-1.234,50 €", "7 €"], ["currency signs", "'-1.234,50 €'", "write -1234.50"]),
-            (["USD 5", ""], ["currency signs", "'USD 5'", "write 5"]),
-            (["5.3%", "7 %", "0"], ["percent signs", "'5.3%'", "write 5.3"]),
-        ],
+        "values", [["$23,455.61", "$1", "2"], ["-1.234,50 €", "7 €"], ["USD 5", ""], ["5.3%", "7 %", "0"]]
     )
-    def test_currencies_and_percentages(self, values, parts):
-        self.refuse(values, *parts, "(--categorical x)")
+    def test_currencies_and_percentages(self, values, refuse_numbers):
+        refuse_numbers(values)
         assert self.column([*values, "free"]).dtype == "category"
 
     def test_digits_with_leading_zeros_are_categories(self):
@@ -172,10 +157,8 @@ class TestTypes:
         assert self.column(["0", "1", "10"]).tolist() == [0, 1, 10]
         assert self.column(["00.5", "01", "-01"]).tolist() == [0.5, 1, -1]
 
-    def test_infinity(self):
-        message, code = refusal(self.column, ["1", "inf", "1e999"])
-        assert "data.csv, line 3: column 'x' contains infinity" in message
-        assert code == DATA
+    def test_infinity(self, refuse):
+        refuse(self.column, ["1", "inf", "1e999"])
 
     @pytest.mark.parametrize(
         "dates",
@@ -186,51 +169,42 @@ class TestTypes:
             ["10:05", "11:00"],
         ],
     )
-    def test_dates(self, dates):
-        self.refuse(dates, "dates or times", repr(dates[0]), "--drop x")
+    def test_dates(self, dates, refuse_numbers):
+        refuse_numbers(dates)
 
     @pytest.mark.parametrize(
-        ("values", "parts"),
-        [
-            (pd.to_datetime(["2024-01-31"] * 2), ["dates or times", "timestamp", "into numbers first"]),
-            ([[1], [2]], ["other objects", "list", "into numbers or text"]),
-        ],
+        "values", [pd.to_datetime(["2024-01-31"] * 2), [[1], [2]]], ids=["dates", "lists"]
     )
-    def test_types_that_are_refused(self, values, parts):
+    def test_types_that_are_refused(self, values, refuse):
         pd.DataFrame({"x": values, "y": list("ab"), "z": [1, 2]}).to_parquet("d.parquet")
         for options in ({}, {"categorical": ["x"]}):
-            message, _ = refusal(read_training, "d.parquet", "y", **options)
-            for part in ("d.parquet: column 'x'", *parts, "--drop x"):
-                assert part in message
+            refuse(read_training, "d.parquet", "y", **options)
         assert read_training("d.parquet", "y", drop=["x"]).X.columns.tolist() == ["z"]
 
-    def test_all_refused_columns_are_named(self):
+    def test_all_refused_columns_are_named(self, refuse):
         frame = pd.DataFrame({"day": ["2024-01-31"] * 4, "the time": ["10:05"] * 4, "n": 1, "y": [*"abab"]})
         frame.to_csv("data.csv", index=False)
-        message, _ = refusal(read_training, "data.csv", "y")
-        assert message.startswith("data.csv: column 'day' holds dates or times")
-        assert "column 'the time' (holds dates or times" in message
-        assert message.endswith("(--drop day --drop 'the time')")
+        refuse(read_training, "data.csv", "y")
 
 
 class TestNames:
     @pytest.mark.parametrize(
-        ("content", "options", "parts"),
+        ("content", "options"),
         [
-            ("a,a,y\n1,2,u\n3,4,v\n", {}, ["data.csv", "two columns", "'a'", "rename"]),
-            (",a,y\n0,1,u\n1,2,v\n", {}, ["column 1 has no name", "--drop '#1'"]),
-            ("a,y\n1,u\n2,v\n", {"drop": ["a"]}, ["no column besides the target"]),
-            ("a,y\n1,u\n2,v\n", {"drop": ["y"]}, ["--drop y is the target"]),
-            ("size,y\n1,u\n", {"drop": ["Sise"]}, ["--drop Sise", "data.csv", "did you mean 'size'"]),
-            ("size,y\n1,u\n", {"categorical": ["Sise"]}, ["--categorical Sise", "did you mean 'size'"]),
-            ("size,b,Y\n1,2,u\n", {}, ["--target y", "data.csv", "did you mean 'Y'"]),
-            ("size,b,c\n1,2,u\n", {}, ["--target y", "available: 'size', 'b', 'c'"]),
-            ("LONG\n1\n2\n", {}, ["--target y"]),
-            ("LONG,LONG,y\n1,2,u\n3,4,v\n", {}, ["two columns"]),
+            ("a,a,y\n1,2,u\n3,4,v\n", {}),
+            (",a,y\n0,1,u\n1,2,v\n", {}),
+            ("a,y\n1,u\n2,v\n", {"drop": ["a"]}),
+            ("a,y\n1,u\n2,v\n", {"drop": ["y"]}),
+            ("size,y\n1,u\n", {"drop": ["Sise"]}),
+            ("size,y\n1,u\n", {"categorical": ["Sise"]}),
+            ("size,b,Y\n1,2,u\n", {}),
+            ("size,b,c\n1,2,u\n", {}),
+            ("LONG\n1\n2\n", {}),
+            ("LONG,LONG,y\n1,2,u\n3,4,v\n", {}),
         ],
     )
-    def test_names_that_are_refused(self, content, options, parts):
-        refuse(content.replace("LONG", "x" * 5000), *parts, **options)
+    def test_names_that_are_refused(self, content, options, refuse):
+        refuse(read_training, write(content.replace("LONG", "x" * 5000)), "y", **options)
 
     @pytest.mark.parametrize(
         ("content", "options", "names"),
@@ -269,18 +243,18 @@ class TestTarget:
         assert read_training(write(self.write(written)), "y").y.tolist() == read
 
     @pytest.mark.parametrize(
-        ("labels", "parts"),
+        "labels",
         [
-            (["a", "", "b", "NA", "a", "?"], ["missing in 3 of 6 rows", "--drop-missing-target"]),
-            (["a", "a", ""], ["class 'a' only", "1 of 3 rows have none", "two classes"]),
-            (["", ""], ["missing in every row"]),
-            ([f"name {i}" for i in range(100)], ["100 classes in 100 rows", "column of classes"]),
-            (["x" * 5000], ["only"]),
-            ([f"${i},000.50" for i in range(1, 99)], ["currency signs", "'$1,000.50'", "write 1000.50"]),
+            ["a", "", "b", "NA", "a", "?"],
+            ["a", "a", ""],
+            ["", ""],
+            [f"name {i}" for i in range(100)],
+            ["x" * 5000],
+            [f"${i},000.50" for i in range(1, 99)],
         ],
     )
-    def test_labels_that_are_refused(self, labels, parts):
-        refuse(self.write(labels), "--target y", *parts)
+    def test_labels_that_are_refused(self, labels, refuse):
+        refuse(read_training, write(self.write(labels)), "y")
 
     @pytest.mark.parametrize(
         ("written", "is_regression"),
@@ -298,20 +272,20 @@ class TestTarget:
         if is_regression:
             assert training.y.tolist() == [float(text) for text in written]
 
-    def test_the_task_can_be_chosen(self):
+    def test_the_task_can_be_chosen(self, refuse):
         path = write(self.write(["1", "2", "", "2"]))
         options = {"drop_missing_target": True}
         assert read_training(path, "y", task="regression", **options).y.tolist() == [1.0, 2.0, 2.0]
         path = write(self.write([str(i % 300) for i in range(3000)]))
         assert read_training(path, "y", task="classification").y.dtype.kind == "i"
         path = write(self.write(["", ""]))
-        assert "missing in every row" in refusal(read_training, path, "y", task="regression", **options)[0]
+        refuse(read_training, path, "y", task="regression", **options)
 
     def test_dropping_rows_without_a_class(self):
         path = write(self.write(["a", "", "b", "NA", "a", "?"]))
         X, y, n_dropped = read_training(path, "y", drop_missing_target=True)
         assert (X["x"].tolist(), y.tolist(), n_dropped) == ([0.0, 2.0, 4.0], ["a", "b", "a"], 3)
 
-    def test_dates(self):
+    def test_dates(self, refuse):
         pd.DataFrame({"x": [1, 2], "y": pd.to_datetime(["2024-01-31", "2024-02-01"])}).to_parquet("d.parquet")
-        assert "--target y has type timestamp" in refusal(read_training, "d.parquet", "y")[0]
+        refuse(read_training, "d.parquet", "y")

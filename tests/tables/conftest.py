@@ -1,0 +1,1 @@
+from support.table_files import make_shop, refuse  # noqa: F401
