@@ -86,28 +86,26 @@ def test_signal_while_waiting_for_rows_ends_the_command(name, code, message):
 
 
 @needs_signals
-@signals
-def test_signal_during_imports_ends_the_command(name, code, message):
+def test_signal_during_imports_ends_the_command():
     start = "import lhtree.cli as cli; install = cli.handle_signals\n"
     start += "cli.handle_signals = lambda: (install(), print('started', flush=True))\ncli.main()"
     command = [sys.executable, "-c", HEARING + start, "predict", "model.lht", "-", "--out", "out.csv"]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(command, **pipes, text=True) as child:
         assert child.stdout.readline() == "started\n"
-        child.send_signal(getattr(signal, name))
-        check_interrupted(child, code, message)
+        child.send_signal(signal.SIGTERM)
+        check_interrupted(child, 143, "")
 
 
 @needs_signals
-@signals
-def test_signal_in_a_finalizer_ends_the_command(name, code, message):
+def test_signal_in_a_finalizer_ends_the_command():
     """Exceptions in a finalizer are lost; the command still ends before it writes its file."""
     code_of_child = f"""{HEARING}
 import os, signal, sys
 from lhtree.cli import main, predict
 class Last:
     def __del__(self):
-        os.kill(os.getpid(), signal.{name})
+        os.kill(os.getpid(), signal.SIGINT)
         sum(range(10))
 make_batch = predict._make_batch
 predict._make_batch = lambda *given: (Last(), make_batch(*given))[1]
@@ -115,7 +113,7 @@ main()
 """
     command = [sys.executable, "-c", code_of_child, "predict", "model.lht", "data.csv", "--out", "out.csv"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as child:
-        check_interrupted(child, code, message)
+        check_interrupted(child, 130, "lhtree: interrupted\n")
 
 
 # Every batch is written at once.
