@@ -85,7 +85,7 @@ void check_walks(const Forest& forest, const PackedForest& packed, const Table& 
 }
 
 PackedForest pack_plain(const Forest& forest, std::size_t n_features) {
-    return pack(view_of(forest), Planes(view_of(forest), n_features, Planes::largest), 2, true);
+    return pack(view_of(forest), Planes(view_of(forest), n_features, Planes::largest), 2, true, false);
 }
 
 std::uint32_t layout_of(std::size_t most) {

@@ -376,53 +376,113 @@ inline void with_terms(std::size_t n_terms, const Use& use) {
     use(Place<8>{});
 }
 
-void find_leaves(const PackedForest& forest, const float* z, std::size_t stride, std::uint32_t* leaf) {
-    const SymmetricForest& symmetric = forest.symmetric;
-    for (std::size_t tree = 0; tree < symmetric.trees.size(); ++tree)
-        leaf[forest.place[tree] * stride] = symmetric.trees[tree].first_leaf;
-    leaf[symmetric.trees.size() * stride] = 0;
-    for (const LevelGroup& group : symmetric.groups)
-        with_terms(group.n_terms, [&](auto n_terms) {
-            const std::size_t size = group.size;
-            const std::uint32_t* const features = group.features.data();
-            const float* const weights = group.weights.data();
-            for (std::size_t i = 0; i < size; i += 4) {
-                const Double4 sum = sum_terms<n_terms>([&](std::size_t term) {
-                    return load4(weights + term * size + i) * gather4(z, features + term * size + i);
-                });
-                const Double4 y = sum - load4(group.offset.data() + i);
-                for (std::size_t j = 0; j < 4; ++j)
-                    leaf[group.tree[i + j] * stride] += y[j] < 0.0 ? 0 : group.bit[i + j];
+void find_leaves(const SymmetricForest& forest, const float* z, std::size_t width, double* wide,
+                 std::size_t stride, std::uint32_t* leaf) {
+    const Double4 zero{};
+    for (std::size_t i = 0; i < width; ++i) wide[i] = static_cast<double>(z[i]);
+    const double* offset = forest.quad_offsets.data();
+    const float *bit = forest.quad_bits.data(), *weights = forest.quad_weights.data();
+    const std::uint32_t* features = forest.quad_features.data();
+    leaf[forest.trees.size() * stride] = 0;
+    with_terms(forest.n_terms, [&](auto n_terms) {
+        for (const TreeQuad& quad : forest.quads) {
+            Double4 number = zero;
+            for (std::uint32_t i = 0; i < quad.n_levels; ++i) {
+                const Double4 y = sum_terms<n_terms>([&](std::size_t term) {
+                                      const std::uint32_t* const at = features + 4 * term;
+                                      return load4(weights + 4 * term) *
+                                             Double4{wide[at[0]], wide[at[1]], wide[at[2]], wide[at[3]]};
+                                  }) -
+                                  load4(offset);
+                number += select(y < 0.0, zero, load4(bit));
+                offset += 4;
+                bit += 4;
+                weights += 4 * n_terms;
+                features += 4 * n_terms;
             }
-        });
+            for (std::size_t j = 0; j < 4; ++j)
+                leaf[quad.tree[j] * stride] = static_cast<std::uint32_t>(number[j]);
+        }
+    });
+    const Step* const steps = forest.steps.data();
+    for (const StepColumn& column : forest.columns) {
+        const float value = z[column.column];
+        for (std::uint32_t i = column.begin; i < column.end && !(value < steps[i].near); ++i)
+            leaf[steps[i].tree * stride] += steps[i].bit;
+    }
+    for (std::size_t tree = 0; tree < forest.trees.size(); ++tree)
+        leaf[tree * stride] += forest.trees[tree].first_leaf;
+}
+
+// The numbers of the leaves of eight rows, given their sides at the levels above and at one more level.
+inline void add_side(std::uint32_t* number, Int8 is_left) {
+    const Int8 before = load<Int8>(number);
+    store(number, before + before + 1 + is_left);
+}
+
+template <std::size_t n_terms>
+void take_level(const Level& level, const float* columns, std::size_t n_rows, std::uint32_t* number) {
+    const float* column[n_terms];
+    for (std::size_t term = 0; term < n_terms; ++term) column[term] = columns + level.features[term] * n_rows;
+    const float near = level.near, margin = level.margin;
+    for (std::size_t row = 0; row < n_rows; row += 8) {
+        const Float8 y = sum_terms<n_terms>([&](std::size_t term) {
+                             return level.weights[term] * load<Float8>(column[term] + row);
+                         }) -
+                         near;
+        Int8 is_left = y<0.0f, is_sure = y> margin;
+        is_sure |= y < -margin;
+        if (any(~is_sure)) {
+            std::int32_t exact[8];
+            for (std::size_t j = 0; j < 8; j += 4) {
+                const Double4 sum = sum_terms<n_terms>([&](std::size_t term) {
+                    return static_cast<double>(level.weights[term]) * load4(column[term] + row + j);
+                });
+                for (std::size_t i = 0; i < 4; ++i) exact[j + i] = -(sum[i] - level.offset < 0.0);
+            }
+            is_left = load<Int8>(exact);
+        }
+        add_side(number + row, is_left);
+    }
 }
 
 void find_leaf(const SymmetricForest& forest, const SymmetricTree& tree, const float* columns,
-               std::size_t n_rows, double* room, std::uint32_t* leaf) {
-    const Double4 zero{}, one = zero + 1.0;
-    for (std::size_t row = 0; row < n_rows; row += 4) store(room + row, zero);
-    for (std::uint32_t number = 0; number < tree.n_levels; ++number) {
-        const Level& level = forest.levels[tree.first_level + number];
-        with_terms(level.n_terms, [&](auto n_terms) {
-            const float* column[n_terms];
-            double weight[n_terms];
-            for (std::size_t term = 0; term < n_terms; ++term) {
-                column[term] = columns + level.features[term] * n_rows;
-                weight[term] = static_cast<double>(level.weights[term]);
-            }
-            const double offset = level.offset;
-            for (std::size_t row = 0; row < n_rows; row += 4) {
-                const Double4 y = sum_terms<n_terms>([&](std::size_t term) {
-                                      return weight[term] * load4(column[term] + row);
-                                  }) -
-                                  offset;
-                const Double4 before = load4(room + row);
-                store(room + row, before + before + select(y < 0.0, zero, one));
-            }
-        });
+               std::size_t n_rows, std::uint32_t* leaf) {
+    for (std::size_t row = 0; row < n_rows; ++row) leaf[row] = 0;
+    for (std::uint32_t i = 0; i < tree.n_levels; ++i) {
+        const Level& level = forest.levels[tree.first_level + i];
+        if (level.is_step()) {
+            const float* const column = columns + level.features[0] * n_rows;
+            const float near = level.near;
+            for (std::size_t row = 0; row < n_rows; row += 8)
+                add_side(leaf + row, load<Float8>(column + row) < near);
+        } else {
+            with_terms(level.n_terms,
+                       [&](auto n_terms) { take_level<n_terms>(level, columns, n_rows, leaf); });
+        }
     }
-    for (std::size_t row = 0; row < n_rows; ++row)
-        leaf[row] = tree.first_leaf + static_cast<std::uint32_t>(room[row]);
+    for (std::size_t row = 0; row < n_rows; ++row) leaf[row] += tree.first_leaf;
+}
+
+// The path of one row down a symmetric tree.
+void trace_levels(const PackedForest& forest, std::size_t number, const float* z, std::int32_t* block,
+                  double* value) {
+    const SymmetricTree& tree = forest.symmetric.trees[number];
+    std::uint32_t side = 0;
+    for (std::uint32_t i = 0; i < tree.n_levels; ++i) {
+        const Level& level = forest.symmetric.levels[tree.first_level + i];
+        *block++ = static_cast<std::int32_t>((1u << i) - 1 + side);
+        with_terms(level.n_terms, [&](auto n_terms) {
+            *value = sum_terms<n_terms>([&](std::size_t term) {
+                         return static_cast<double>(level.weights[term]) *
+                                static_cast<double>(z[level.features[term]]);
+                     }) +
+                     0.0;  // 0 instead of -0, as the sum of all lanes
+        });
+        side = 2 * side + !(*value++ - level.offset < 0.0);
+    }
+    *block = static_cast<std::int32_t>((1u << tree.n_levels) - 1 + side);
+    *value = estimate(forest, forest.leaves[tree.first_leaf + side], z);
 }
 
 template <std::size_t size>
@@ -435,6 +495,7 @@ inline std::uint32_t rank_of(const Wide& block, Ref) {
 
 void trace(const PackedForest& forest, std::size_t place, const float* z, std::int32_t* block,
            double* value) {
+    if (forest.symmetric.is_given()) return trace_levels(forest, place, z, block, value);
     const PackedTree& tree = forest.trees[place];
     with_layout(tree, [&](auto layout, auto n_terms) {
         Ref ref = tree.root;

@@ -41,13 +41,14 @@ struct ScoreKernels {
     // Writes, tree by tree and row by row, the leaf (among all leaves) that is reached and the confidence
     // d(x), 1 in a tree without branching blocks. Both arrays have one more element.
     void (*walk)(const Walks& walks, std::uint32_t* leaf, double* confidence);
-    // Symmetric trees. Writes the leaf of one row in every tree, by its place: leaf[place · stride], with
-    // room for one more tree.
-    void (*find_leaves)(const PackedForest& forest, const float* z, std::size_t stride, std::uint32_t* leaf);
-    // Writes the leaf of n_rows rows, a multiple of 4, in one tree. `columns` has n_rows values of every
-    // feature in turn; `room` has a number per row.
+    // Symmetric trees. Writes the leaf of one row in every tree: leaf[tree · stride], with room for one more
+    // tree. `wide` has room for the `width` values of the row.
+    void (*find_leaves)(const SymmetricForest& forest, const float* z, std::size_t width, double* wide,
+                        std::size_t stride, std::uint32_t* leaf);
+    // Writes the leaf of n_rows rows, a multiple of 8, in one tree. `columns` has n_rows values of every
+    // feature in turn.
     void (*find_leaf)(const SymmetricForest& forest, const SymmetricTree& tree, const float* columns,
-                      std::size_t n_rows, double* room, std::uint32_t* leaf);
+                      std::size_t n_rows, std::uint32_t* leaf);
     // Writes the path of one row down the tree at `place`, from the root to the leaf: the number of every
     // block within its tree and its feature sum, for the leaf the estimate.
     void (*trace)(const PackedForest& forest, std::size_t place, const float* z, std::int32_t* block,

@@ -1,6 +1,7 @@
 #include "lhtree/score/layout.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <numeric>
@@ -189,6 +190,22 @@ std::int32_t find_symmetric_depth(const ForestView& forest, std::int64_t begin, 
     return first + n == end ? depth : -1;  // the rest are leaves
 }
 
+// Sets `near` and `margin`. With at most eight terms of at most `bound` each, sums of float32 have an error
+// below 16 · 2^-24 times the sum of their absolute values.
+void round_offset(Level& level, double bound) {
+    constexpr float none = std::numeric_limits<float>::infinity();
+    level.near = static_cast<float>(level.offset);
+    level.margin = none;
+    if (level.is_step()) {
+        if (static_cast<double>(level.near) < level.offset) level.near = std::nextafter(level.near, none);
+        return;
+    }
+    if (level.n_terms == 1) return;  // may read infinities
+    double total = std::abs(level.offset);
+    for (const float weight : level.weights) total += std::abs(static_cast<double>(weight)) * bound;
+    if (total < 1e30) level.margin = static_cast<float>(total * 0x1p-20 + 1e-30);
+}
+
 // Lays out trees by levels if all of them are symmetric.
 SymmetricForest pack_symmetric(const ForestView& forest, const Planes& planes) {
     SymmetricForest packed;
@@ -202,13 +219,14 @@ SymmetricForest pack_symmetric(const ForestView& forest, const Planes& planes) {
         for (std::int32_t level = 0; level < depth; ++level) {
             const std::int64_t block = begin + (std::int64_t{1} << level) - 1;
             const std::int64_t first = forest.hyperplane_ptr[block];
-            Level to{forest.offset[block], n_weights(forest, block), {}, {}};
+            Level to{forest.offset[block], 0.0f, 0.0f, n_weights(forest, block), {}, {}};
             const auto plane = static_cast<std::uint32_t>(planes.begin(forest, block));
             std::fill(std::begin(to.features), std::end(to.features), plane);
             for (std::uint32_t i = 0; i < to.n_terms; ++i) {
                 to.features[i] = plane + static_cast<std::uint32_t>(forest.hyperplane_feature[first + i]);
                 to.weights[i] = forest.hyperplane_weight[first + i];
             }
+            round_offset(to, planes.bound());
             packed.levels.push_back(to);
         }
         n_leaves += std::uint32_t{1} << depth;
@@ -216,42 +234,79 @@ SymmetricForest pack_symmetric(const ForestView& forest, const Planes& planes) {
     return packed;
 }
 
-// The levels of trees by their number of terms; `place` has the position of every tree in PackedForest.
-void group_levels(SymmetricForest& forest, const std::vector<std::uint32_t>& place) {
-    for (const std::uint32_t n_terms : {1u, 2u, 4u, 8u}) {
-        LevelGroup group;
-        group.n_terms = n_terms;
-        std::vector<const Level*> chosen;
-        const auto add = [&](const Level& level, std::uint32_t tree, std::uint32_t bit) {
-            chosen.push_back(&level);
-            group.offset.push_back(level.offset);
-            group.tree.push_back(tree);
-            group.bit.push_back(bit);
-        };
-        for (std::size_t tree = 0; tree < forest.trees.size(); ++tree) {
-            const SymmetricTree& of = forest.trees[tree];
-            for (std::uint32_t i = 0; i < of.n_levels; ++i)
-                if (const Level& level = forest.levels[of.first_level + i];
-                    level.n_terms <= n_terms && 2 * level.n_terms > n_terms)
-                    add(level, place[tree], 1u << (of.n_levels - 1 - i));
-        }
-        if (chosen.empty()) continue;
-        const Level nothing{};
-        while (chosen.size() % 4 > 0) add(nothing, static_cast<std::uint32_t>(place.size()), 0);
-        group.size = chosen.size();
-        for (std::uint32_t term = 0; term < n_terms; ++term)
-            for (const Level* const level : chosen) {
-                group.features.push_back(level->features[term]);
-                group.weights.push_back(level->weights[term]);
+void add_steps(SymmetricForest& forest) {
+    std::vector<std::pair<std::uint32_t, Step>> found;  // by column
+    for (std::uint32_t tree = 0; tree < forest.trees.size(); ++tree)
+        for (std::uint32_t i = 0; i < forest.trees[tree].n_levels; ++i)
+            if (const Level& level = forest.levels[forest.trees[tree].first_level + i]; level.is_step())
+                found.push_back(
+                    {level.features[0], {level.near, tree, 1u << (forest.trees[tree].n_levels - 1 - i)}});
+    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+        return a.first != b.first ? a.first < b.first : a.second.near < b.second.near;
+    });
+    for (const auto& [column, step] : found) {
+        const auto at = static_cast<std::uint32_t>(forest.steps.size());
+        if (forest.columns.empty() || forest.columns.back().column != column)
+            forest.columns.push_back({column, at, at});
+        forest.steps.push_back(step);
+        ++forest.columns.back().end;
+    }
+}
+
+// Trees with similar numbers of levels share a quad, so that few levels are padding.
+void add_quads(SymmetricForest& forest) {
+    const auto n_trees = static_cast<std::uint32_t>(forest.trees.size());
+    struct Other {
+        const Level* level;
+        float bit;
+    };
+    std::vector<std::vector<Other>> others(n_trees + 1);
+    std::uint32_t most = 1;
+    for (std::uint32_t tree = 0; tree < n_trees; ++tree)
+        for (std::uint32_t i = 0; i < forest.trees[tree].n_levels; ++i)
+            if (const Level& level = forest.levels[forest.trees[tree].first_level + i]; !level.is_step()) {
+                others[tree].push_back(
+                    {&level, static_cast<float>(1u << (forest.trees[tree].n_levels - 1 - i))});
+                most = std::max(most, level.n_terms);
             }
-        forest.groups.push_back(std::move(group));
+    while (forest.n_terms < most) forest.n_terms *= 2;
+    std::vector<std::uint32_t> order(n_trees);
+    std::iota(order.begin(), order.end(), 0u);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return others[a].size() > others[b].size(); });
+    const Level nothing{};
+    for (std::size_t first = 0; first < n_trees; first += 4) {
+        TreeQuad quad{{}, static_cast<std::uint32_t>(others[order[first]].size())};
+        for (std::size_t j = 0; j < 4; ++j) quad.tree[j] = first + j < n_trees ? order[first + j] : n_trees;
+        forest.quads.push_back(quad);
+        for (std::size_t i = 0; i < quad.n_levels; ++i) {
+            Other four[4];
+            for (std::size_t j = 0; j < 4; ++j) {
+                const std::vector<Other>& own = others[quad.tree[j]];
+                four[j] = i < own.size() ? own[i] : Other{&nothing, 0.0f};
+                forest.quad_offsets.push_back(four[j].level->offset);
+                forest.quad_bits.push_back(four[j].bit);
+            }
+            for (std::size_t term = 0; term < forest.n_terms; ++term)
+                for (const Other& one : four) {
+                    forest.quad_weights.push_back(one.level->weights[term]);
+                    forest.quad_features.push_back(one.level->features[term]);
+                }
+        }
     }
 }
 
 }  // namespace
 
-PackedForest pack(const ForestView& forest, const Planes& planes, std::size_t n_classes, bool has_shares) {
+PackedForest pack(const ForestView& forest, const Planes& planes, std::size_t n_classes, bool has_shares,
+                  bool takes_levels) {
     PackedForest packed;
+    if (takes_levels) packed.symmetric = pack_symmetric(forest, planes);
+    const bool has_blocks = !packed.symmetric.is_given();
+    if (!has_blocks) {
+        add_steps(packed.symmetric);
+        add_quads(packed.symmetric);
+    }
     std::vector<Ref> refs;
     std::vector<std::int32_t> depth;
     const bool has_ranges = needs_ranges(forest);
@@ -260,7 +315,7 @@ PackedForest pack(const ForestView& forest, const Planes& planes, std::size_t n_
     std::memcpy(packed.blocks.data(), &nowhere, sizeof nowhere);
     for (std::size_t tree = 0; tree < forest.n_trees(); ++tree) {
         const std::int64_t begin = forest.block_ptr[tree], end = forest.block_ptr[tree + 1];
-        const std::uint32_t n_terms = count_terms(forest, begin, end, planes.width());
+        const std::uint32_t n_terms = has_blocks ? count_terms(forest, begin, end, planes.width()) : 0;
         const auto is_dense = [&](std::int64_t block) {
             return n_weights(forest, block) == planes.n_features();
         };
@@ -274,7 +329,8 @@ PackedForest pack(const ForestView& forest, const Planes& planes, std::size_t n_
                 refs.push_back(leaf_bit | static_cast<Ref>(n_leaves++));
             } else {
                 refs.push_back(static_cast<Ref>(at));
-                at += (block_bytes(n_terms, n_weights(forest, block), is_dense(block)) + 7) / 8;
+                if (has_blocks)
+                    at += (block_bytes(n_terms, n_weights(forest, block), is_dense(block)) + 7) / 8;
             }
             if (at >= leaf_bit || n_leaves >= leaf_bit)
                 throw std::length_error("the model is too large to score: fewer or smaller trees are needed");
@@ -302,9 +358,10 @@ PackedForest pack(const ForestView& forest, const Planes& planes, std::size_t n_
                         "the model has too many slopes to score: fewer or smaller trees are needed");
                 continue;
             }
-            auto* const place = reinterpret_cast<unsigned char*>(&packed.blocks[ref]);
             const auto left = static_cast<std::size_t>(forest.left[block]);
             depth[left] = depth[left + 1] = depth[number] + 1;
+            if (!has_blocks) continue;
+            auto* const place = reinterpret_cast<unsigned char*>(&packed.blocks[ref]);
             Wide head{forest.offset[block], {refs[left], refs[left + 1]}, 0, 0, 0};
             std::memcpy(place, &head, sizeof(double) + sizeof head.child);
             const std::int32_t plane = planes.begin(forest, block);
@@ -335,8 +392,6 @@ PackedForest pack(const ForestView& forest, const Planes& planes, std::size_t n_
         packed.place[number] = static_cast<std::uint32_t>(packed.trees.size());
         packed.trees.push_back(unsorted[number]);
     }
-    packed.symmetric = pack_symmetric(forest, planes);
-    if (packed.symmetric.is_given()) group_levels(packed.symmetric, packed.place);
     return packed;
 }
 

@@ -26,6 +26,8 @@ class Planes {
     std::size_t width() const { return width_; }  // values per row
     // Whether rows are read as normalised, with 0 for missing values.
     bool is_plain() const { return width_ == n_features_ && !is_clipping(); }
+    // Bound of the values that blocks of several features read.
+    double bound() const { return static_cast<double>(clip_); }
     // Returns the offset of the plane that a block reads.
     std::int32_t begin(const ForestView& forest, std::int64_t block) const;
     // Lays out rows of n_features values, NaN where one is missing.
@@ -117,29 +119,49 @@ constexpr std::size_t most_level_terms = 8;
 
 struct Level {
     double offset;
+    // Of a level of one feature with weight 1: the smallest float32 that is not below the offset, so that the
+    // same values are below both. Of any other level: the offset, rounded.
+    float near;
+    // A feature sum of float32 that differs from the offset by more has the side of the exact one.
+    float margin;
     std::uint32_t n_terms;
     std::uint32_t features[most_level_terms];
     float weights[most_level_terms];
+
+    bool is_step() const { return n_terms == 1 && weights[0] == 1.0f; }
 };
 
 struct SymmetricTree {
     std::uint32_t first_level, n_levels, first_leaf;
 };
 
-// Levels of all trees with the same number of terms (1, 2, 4 or 8), term by term, padded to a multiple of 4.
-struct LevelGroup {
-    std::size_t n_terms = 0, size = 0;
-    std::vector<std::uint32_t> features;  // n_terms × size
-    std::vector<float> weights;
-    std::vector<double> offset;
-    std::vector<std::uint32_t> tree;  // place of the tree; n_trees for padding
-    std::vector<std::uint32_t> bit;   // that a row on the right adds to the number of its leaf
+// A level of one feature with weight 1: values of at least `near` add a bit to the number of a tree's leaf.
+struct Step {
+    float near;
+    std::uint32_t tree, bit;
+};
+// The steps of one value of a row, ascending.
+struct StepColumn {
+    std::uint32_t column, begin, end;
+};
+// Four trees whose other levels are computed together, one of each tree at a time.
+struct TreeQuad {
+    std::uint32_t tree[4];  // n_trees for padding
+    std::uint32_t n_levels;
 };
 
 struct SymmetricForest {
     std::vector<Level> levels;
-    std::vector<SymmetricTree> trees;  // in the order of the trees; empty: some tree is not symmetric
-    std::vector<LevelGroup> groups;
+    std::vector<SymmetricTree> trees;  // empty: some tree is not symmetric
+    // The same levels for one row and all trees.
+    std::vector<Step> steps;
+    std::vector<StepColumn> columns;
+    std::vector<TreeQuad> quads;
+    std::size_t n_terms = 1;           // of the levels of quads: 1, 2, 4 or 8
+    std::vector<double> quad_offsets;  // four per level
+    std::vector<float> quad_bits;      // that a row on the right adds to the numbers of the leaves
+    std::vector<float> quad_weights;   // n_terms × 4 per level
+    std::vector<std::uint32_t> quad_features;
 
     bool is_given() const { return !trees.empty(); }
 };
@@ -163,12 +185,14 @@ struct PackedForest {
     std::vector<double> prior_shares;  // share of the prior in every leaf; empty: 0
     // Values of the classes in every leaf, of boosted trees of all classes.
     std::vector<double> leaf_values;
-    SymmetricForest symmetric;
+    SymmetricForest symmetric;  // then there are no blocks
 
     bool is_joint() const { return !leaf_shares.empty() || !leaf_values.empty(); }
 };
 
-// Lays out a valid forest; features become positions in rows laid out in planes. Throws std::length_error.
-PackedForest pack(const ForestView& forest, const Planes& planes, std::size_t n_classes, bool has_shares);
+// Lays out a valid forest; features become positions in rows laid out in planes. Symmetric trees are laid out
+// by levels if the confidence of paths is not needed. Throws std::length_error.
+PackedForest pack(const ForestView& forest, const Planes& planes, std::size_t n_classes, bool has_shares,
+                  bool takes_levels);
 
 }  // namespace lhtree

@@ -14,7 +14,7 @@ struct Tile {
     std::size_t begin = 0, n_rows = 0;
     std::vector<float> normalised, z;                  // before and after they are laid out in planes
     std::vector<float> columns;                        // of symmetric trees: the values of z by feature
-    std::vector<double> room_of_rows;                  // of symmetric trees
+    std::vector<double> wide;                          // of symmetric trees: the values of one row
     std::vector<double> x;                             // in the user's units, without gaps
     std::vector<double> wolf, membership, confidence;  // n_rows × n_classes
     std::vector<double> raw;                           // n_rows × n_targets
@@ -52,7 +52,8 @@ Scorer::Scorer(const ForestView& forest, std::vector<double> centre, std::vector
                double clip, Calibration calibration, Companion companion)
     : planes_(checked(forest, {centre.size(), scale.size(), prior.size(), confidence, link, base, clip}),
               centre.size(), clip),
-      forest_(pack(forest, planes_, prior.size(), !link.is_boosted())),
+      forest_(pack(forest, planes_, prior.size(), !link.is_boosted(),
+                   confidence == Confidence::none && forest.unit_offset.empty())),
       n_trees_of_(prior.size(), 0.0),
       centre_(std::move(centre)),
       scale_(std::move(scale)),
@@ -114,8 +115,7 @@ void Scorer::each_tree(Tile& tile, TreeRange trees, const Use& use) const {
         }
         return;
     }
-    if (forest_.symmetric.is_given() && confidence_ == Confidence::none)
-        return each_symmetric_tree(tile, trees, use);
+    if (forest_.symmetric.is_given()) return each_symmetric_tree(tile, trees, use);
     const Rows rows = rows_of(tile);
     // A few rows go down all trees at once, and a single row down more trees, which it would otherwise walk
     // one by one; of many rows, enough go down one tree at once.
@@ -140,31 +140,42 @@ void Scorer::each_tree(Tile& tile, TreeRange trees, const Use& use) const {
     }
 }
 
-// All rows pass all levels of a tree, without branches. A few rows go through all trees at once.
+// Whether the rows of a tile are so few that each goes through all symmetric trees at once.
+bool Scorer::finds_all_leaves(const Tile& tile) const {
+    constexpr std::size_t few_rows = 8;
+    return forest_.symmetric.is_given() && tile.n_rows < few_rows;
+}
+
+// Writes the leaves of a few rows in all symmetric trees: tile.leaf[tree · n_rows + row].
+void Scorer::find_all_leaves(Tile& tile) const {
+    const Rows rows = rows_of(tile);
+    tile.space(n_trees() + 1);
+    tile.wide.resize(planes_.width());
+    for (std::size_t row = 0; row < tile.n_rows; ++row)
+        score_kernels().find_leaves(forest_.symmetric, rows[row], planes_.width(), tile.wide.data(),
+                                    tile.n_rows, &tile.leaf[row]);
+}
+
+// All rows pass all levels of a tree, without branches.
 template <class Use>
 void Scorer::each_symmetric_tree(Tile& tile, TreeRange trees, const Use& use) const {
     const Rows rows = rows_of(tile);
-    constexpr std::size_t few_rows = 8;
-    const bool is_at_once = tile.n_rows < few_rows && trees.end - trees.begin == n_trees();
-    const std::size_t n_padded = (tile.n_rows + 3) / 4 * 4, width = planes_.width();
-    tile.space(is_at_once ? n_trees() + 1 : 4);
-    std::fill_n(tile.leaf_confidence.begin(), tile.n_rows, 1.0);
+    const bool is_at_once = finds_all_leaves(tile) && trees.end - trees.begin == n_trees();
+    const std::size_t n_padded = padded(tile.n_rows), width = planes_.width();
     if (is_at_once) {
-        for (std::size_t row = 0; row < tile.n_rows; ++row)
-            score_kernels().find_leaves(forest_, rows[row], tile.n_rows, &tile.leaf[row]);
+        find_all_leaves(tile);
     } else {
+        tile.space(8);
         tile.columns.assign(width * n_padded, 0.0f);
-        tile.room_of_rows.resize(n_padded);
-        if (tile.leaf.size() < n_padded) tile.leaf.resize(n_padded);
         for (std::size_t row = 0; row < tile.n_rows; ++row)
             for (std::size_t i = 0; i < width; ++i) tile.columns[i * n_padded + row] = rows[row][i];
     }
+    std::fill_n(tile.leaf_confidence.begin(), tile.n_rows, 1.0);
     for (std::size_t tree = trees.begin; tree < trees.end; ++tree) {
-        const std::uint32_t place = forest_.place[tree];
         if (!is_at_once)
             score_kernels().find_leaf(forest_.symmetric, forest_.symmetric.trees[tree], tile.columns.data(),
-                                      n_padded, tile.room_of_rows.data(), tile.leaf.data());
-        use(place, &tile.leaf[is_at_once ? place * tile.n_rows : 0], tile.leaf_confidence.data());
+                                      n_padded, tile.leaf.data());
+        use(tree, &tile.leaf[is_at_once ? tree * tile.n_rows : 0], tile.leaf_confidence.data());
     }
 }
 
@@ -265,12 +276,34 @@ void Scorer::add_values(Tile& tile, TreeRange trees, const Done& done) const {
     });
 }
 
+// The same for a few rows and all symmetric trees, whose leaves have constant values.
+void Scorer::add_all_values(Tile& tile) const {
+    find_all_leaves(tile);
+    const std::size_t n_tgt = n_targets(), first_target = n_classes() == 2 ? 1 : 0;
+    for (std::size_t row = 0; row < tile.n_rows; ++row) {
+        double* const sum = &tile.raw[row * n_tgt];
+        const std::uint32_t* leaf = &tile.leaf[row];
+        if (n_tgt == 1) {
+            double total = *sum;
+            for (std::size_t tree = 0; tree < n_trees(); ++tree, leaf += tile.n_rows)
+                total += leaf_values_[*leaf];
+            *sum = total;
+            continue;
+        }
+        for (std::size_t tree = 0; tree < n_trees(); ++tree, leaf += tile.n_rows)
+            sum[static_cast<std::size_t>(forest_.trees[tree].target) - first_target] += leaf_values_[*leaf];
+    }
+}
+
 void Scorer::combine_values(Tile& tile) const {
     const std::size_t n_tgt = n_targets();
     tile.raw.resize(tile.n_rows * n_tgt);
     for (std::size_t row = 0; row < tile.n_rows; ++row)
         std::copy(base_.begin(), base_.end(), tile.raw.begin() + static_cast<std::ptrdiff_t>(row * n_tgt));
-    add_values(tile, {0, n_trees()}, [](std::size_t) {});
+    if (finds_all_leaves(tile) && !leaf_values_.empty())
+        add_all_values(tile);
+    else
+        add_values(tile, {0, n_trees()}, [](std::size_t) {});
     if (link_.output == Output::estimate)
         for (double& sum : tile.raw) sum /= static_cast<double>(n_trees());
 }

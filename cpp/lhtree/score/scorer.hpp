@@ -130,6 +130,9 @@ class Scorer {
     void each_tree(Tile& tile, TreeRange trees, const Use& use) const;
     template <class Use>
     void each_symmetric_tree(Tile& tile, TreeRange trees, const Use& use) const;
+    bool finds_all_leaves(const Tile& tile) const;
+    void find_all_leaves(Tile& tile) const;
+    void add_all_values(Tile& tile) const;
     // Normalises rows and lays them out in a tile. Returns false if they have an infinity.
     template <class Value>
     bool lay_rows(const Strided<Value>& x, Tile& tile) const;

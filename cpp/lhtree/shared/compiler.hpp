@@ -21,6 +21,7 @@ namespace {
 
 using Float4 = float __attribute__((vector_size(16)));
 using Float8 = float __attribute__((vector_size(32)));
+using Int8 = std::int32_t __attribute__((vector_size(32)));
 using Long4 = long long __attribute__((vector_size(32)));
 using Double4 = double __attribute__((vector_size(32)));
 
@@ -43,6 +44,17 @@ inline Float4 narrow(Double4 x) {
     return (Float4)_mm256_cvtpd_ps((__m256d)x);
 #else
     return __builtin_convertvector(x, Float4);
+#endif
+}
+
+// Whether a lane of the mask is set.
+inline bool any(Int8 mask) {
+#ifdef __AVX2__
+    return _mm256_movemask_ps((__m256)mask) != 0;
+#else
+    Long4 halves;
+    std::memcpy(&halves, &mask, sizeof halves);
+    return (halves[0] | halves[1] | halves[2] | halves[3]) != 0;
 #endif
 }
 

@@ -76,6 +76,7 @@ struct Lanes {
 
 using Float4 = Lanes<float, 4>;
 using Float8 = Lanes<float, 8>;
+using Int8 = Lanes<std::int32_t, 8>;
 using Long4 = Lanes<long long, 4>;
 using Double4 = Lanes<double, 4>;
 
@@ -97,6 +98,12 @@ inline Float4 narrow(const Double4& x) {
     Float4 result{};
     for (std::size_t i = 0; i < 4; ++i) result.lane[i] = static_cast<float>(x.lane[i]);
     return result;
+}
+
+inline bool any(const Int8& mask) {
+    for (const std::int32_t lane : mask.lane)
+        if (lane != 0) return true;
+    return false;
 }
 
 inline Long4 multiply_low(const Long4& a, const Long4& b) {
