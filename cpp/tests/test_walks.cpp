@@ -139,6 +139,78 @@ TEST(forests_of_mixed_layouts_match_a_slow_reference) {
     check_walks(leaves, pack_plain(leaves, 3), walking_rows(3, 3, 1), true);
 }
 
+// A symmetric tree of random levels; the offset of every other level is the feature sum of a row.
+Blocks symmetric_tree(Random& random, std::size_t depth, std::size_t most, std::size_t n_features,
+                      const Table& table) {
+    std::vector<Hyperplane> levels(depth);
+    for (Hyperplane& level : levels) {
+        const std::size_t n_terms = 1 + random.below(most);
+        level.features = random_features(random, n_terms, n_features);
+        for (std::size_t i = 0; i < n_terms; ++i)
+            level.weights.push_back(n_terms == 1 ? 1.0f : static_cast<float>(random.normal()));
+        if (n_terms == 1 && random.below(4) == 0) level.weights[0] = -0.7f;
+        const float* const z = table.rows()[random.below(table.n_rows)];
+        level.offset = random.below(2) == 0 ? random.normal()
+                                            : naive_lane_sum(level.weights.data(), level.features.data(),
+                                                             level.features.size(), z);
+    }
+    Blocks blocks;
+    std::size_t level = 0;
+    for (std::size_t block = 0; block + 1 < std::size_t{2} << depth; ++block) {
+        if (block + 1 == std::size_t{2} << level) ++level;
+        const bool is_leaf = level == depth;
+        blocks.add({1, 1.0, 0.5}, is_leaf ? Hyperplane{} : levels[level], {random.uniform(), {}, {}},
+                   is_leaf ? -1 : static_cast<std::int32_t>(2 * block + 1));
+    }
+    return blocks;
+}
+
+// Sums of float32 leave the side of rows near a hyperplane to exact sums, at any clip.
+TEST(symmetric_trees_match_a_slow_reference) {
+    Random random(26);
+    constexpr std::size_t n_features = 9;
+    for (const double clip : {8.0, Planes::largest})
+        for (const std::size_t most : {1, 2, 3, 4, 8})
+            for (const std::size_t n_rows : {1, 8, 77}) {
+                const Table table = random_table(n_rows, n_features, most * 100 + n_rows);
+                Forest forest;
+                for (std::size_t tree = 0; tree < 11; ++tree)
+                    forest.add(1, symmetric_tree(random, tree % 7, most, n_features, table));
+                const Planes planes(view_of(forest), n_features, clip);
+                const PackedForest packed = pack(view_of(forest), planes, 2, true, true);
+                CHECK(packed.symmetric.is_given());
+                const std::size_t width = planes.width(), n_padded = padded(n_rows);
+                std::vector<float> rows(n_rows * width + slack), columns(n_padded * width);
+                planes.lay(table.rows()[0], n_rows, rows.data());
+                for (std::size_t i = 0; i < n_rows * width; ++i)
+                    columns[i % width * n_padded + i / width] = rows[i];
+                bool is_alone = true, is_together = true, is_way = true;
+                for (const ScoreKernels* kernel : all_score_kernels)
+                    for (std::size_t row = 0; row < n_rows; ++row) {
+                        std::vector<std::uint32_t> alone(12), together(n_padded);
+                        std::vector<double> wide(width);
+                        kernel->find_leaves(packed.symmetric, &rows[row * width], width, wide.data(), 1,
+                                            alone.data());
+                        for (std::size_t tree = 0; tree < 11; ++tree) {
+                            const NaiveWalk naive(forest, tree, table.rows()[row], Confidence::none);
+                            const auto block = static_cast<std::int32_t>(naive.block);
+                            is_alone = is_alone && packed.leaf_block[alone[tree]] == block;
+                            kernel->find_leaf(packed.symmetric, packed.symmetric.trees[tree], columns.data(),
+                                              n_padded, together.data());
+                            is_together = is_together && packed.leaf_block[together[row]] == block;
+                            std::vector<std::int32_t> passed(naive.values.size());
+                            std::vector<double> values(naive.values.size());
+                            kernel->trace(packed, tree, &rows[row * width], passed.data(), values.data());
+                            is_way =
+                                is_way && passed == naive.blocks_passed && same_bits(values, naive.values);
+                        }
+                    }
+                CHECK(is_alone);
+                CHECK(is_together);
+                CHECK(is_way);
+            }
+}
+
 // Narrow blocks store features in 16 bits.
 TEST(wide_layout_is_used_for_more_than_65536_features) {
     Random random(23);

@@ -1,5 +1,6 @@
 """Scores of boosted models against the reference, to the bit: planes, links, one row and many."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -30,6 +31,7 @@ def models(draw):
         max_terms=draw(st.sampled_from([1, 2, 4, 8, 12, 30])),
         share_oblique=draw(st.sampled_from([0.0, 0.5, 1.0])),
         n_slopes=draw(st.sampled_from([0, 0, 3, 12])),
+        is_symmetric=draw(st.booleans()),
         clip=draw(st.sampled_from([8.0, 8.0, 0.7, 1e30])),
     )
 
@@ -63,6 +65,27 @@ def assert_as_reference(model, X):
 def test_scores_match_the_reference(given_model, dtype):
     rng, model = given_model
     assert_as_reference(model, boosted_rows(rng, model, 6, dtype))
+
+
+@pytest.mark.parametrize("clip", [8.0, 1e30])
+def test_rows_on_hyperplanes_of_symmetric_trees_match_the_reference(clip):
+    """Offsets are feature sums of rows, or their neighbours: sums of float32 do not find the side."""
+    rng = np.random.default_rng(4)
+    model = boosted_model(rng, 6, 2, 5, 4, is_symmetric=True, clip=clip)
+    rows = boosted_rows(rng, model, 50)
+    ptr, _, value = model.scorer.trace(rows)
+    offset = model.trees.offset.copy()
+    for tree, begin in enumerate(model.trees.block_ptr[:-1]):
+        for level in range(4):
+            row = rng.integers(len(rows))
+            found = value[ptr[row * 5 + tree] + level]
+            side = rng.choice([-np.inf, found, np.inf])
+            first = begin + 2**level - 1
+            offset[first : first + 2**level] = np.nextafter(found, side) if np.isfinite(found) else 0.0
+    model = replace(model, trees=replace(model.trees, offset=offset))
+    assert_as_reference(model, rows)
+    for row in range(50):
+        assert model.scorer.raw_score(rows[[row]]).tobytes() == model.scorer.raw_score(rows)[[row]].tobytes()
 
 
 @pytest.mark.parametrize("missing", [-1, 0, 1])
@@ -108,10 +131,12 @@ def test_values_beyond_the_clip_are_clipped_in_blocks_of_several_features():
 
 @pytest.mark.parametrize("n_classes", [2, 4])
 @pytest.mark.parametrize("n_slopes", [0, 2])
-@pytest.mark.parametrize("max_terms", [4, 40])
-def test_a_row_has_the_same_bits_in_every_batch(n_classes, n_slopes, max_terms):
+@pytest.mark.parametrize(("max_terms", "is_symmetric"), [(4, False), (4, True), (40, False)])
+def test_a_row_has_the_same_bits_in_every_batch(n_classes, n_slopes, max_terms, is_symmetric):
     rng = np.random.default_rng(2)
-    model = boosted_model(rng, 45, n_classes, 30, 5, n_slopes=n_slopes, max_terms=max_terms)
+    model = boosted_model(
+        rng, 45, n_classes, 30, 5, n_slopes=n_slopes, max_terms=max_terms, is_symmetric=is_symmetric
+    )
     rows = boosted_rows(rng, model, 3000, np.float32)
     for method in METHODS:
         ask = getattr(model.scorer, method)
