@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from benchmarks.common import uci
 
-ZIP = "spambase.zip"
 NAMES = list(uci.SOURCES)
 DATA = os.environ.get("LHTREE_DATA")
 HEADERS = {

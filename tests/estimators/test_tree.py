@@ -6,9 +6,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_iris, load_wine
-from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.model_selection import cross_val_score
 
 from lhtree import LHForestClassifier, LHTClassifier
 from support import bridge, strategies
@@ -80,15 +78,6 @@ def test_classes_in_series_and_lists(two, kind):
     model = LHTClassifier().fit(X.tolist(), make(words))
     assert model.classes_.tolist() == ["no", "yes"]
     assert set(model.predict(X)) == {"no", "yes"}
-
-
-def test_pipeline_and_grid_search(three):
-    X, y = three
-    pipeline = make_pipeline(StandardScaler(), LHTClassifier())
-    grid = {"lhtclassifier__gamma": [5, 0.1], "lhtclassifier__direction": ["mean_difference", "mixed"]}
-    search = GridSearchCV(pipeline, grid, cv=3).fit(X, y)
-    assert search.best_score_ > 0.6
-    assert search.predict(X).shape == (240,)
 
 
 def test_models_from_read_only_memory_maps(three, tmp_path):

@@ -14,6 +14,14 @@ from support.bridge import assert_same_model
 pd = pytest.importorskip("pandas")
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # about columns and leaf sizes
 
+COMPACT = {
+    "max_leaf_nodes": [2, 16],
+    "max_passes": [0, 3],
+    "membership": ["constant", "linear"],
+    "penalty": [0.0, 0.1, "auto"],
+    "digits": [1, 3, None],
+    "min_samples_leaf": [1, 5],
+}
 CLASSIFIERS = {
     "LHTClassifier": {
         "direction": ["mean_difference", "fisher", "mixed"],
@@ -39,15 +47,7 @@ CLASSIFIERS = {
         "class_weight": [None, "balanced"],
         "subsample": [1.0, 0.5],
     },
-    "CompactLHTClassifier": {
-        "max_leaf_nodes": [2, 16],
-        "max_passes": [0, 3],
-        "membership": ["constant", "linear"],
-        "penalty": [0.0, 0.1, "auto"],
-        "digits": [1, 3, None],
-        "min_samples_leaf": [1, 5],
-        "class_weight": [None, "balanced"],
-    },
+    "CompactLHTClassifier": COMPACT | {"class_weight": [None, "balanced"]},
 }
 REGRESSORS = {
     "LHTRegressor": {
@@ -69,14 +69,7 @@ REGRESSORS = {
         "leaf": ["constant", "linear"],
         "min_samples_leaf": [1, 5],
     },
-    "CompactLHTRegressor": {
-        "max_leaf_nodes": [2, 16],
-        "max_passes": [0, 3],
-        "membership": ["constant", "linear"],
-        "penalty": [0.0, 0.1, "auto"],
-        "digits": [1, 3, None],
-        "min_samples_leaf": [1, 5],
-    },
+    "CompactLHTRegressor": COMPACT,
 }
 
 
