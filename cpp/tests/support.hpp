@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "check.hpp"
+#include "lhtree/grow/boost/kernels.hpp"
 #include "lhtree/grow/kernels.hpp"
 #include "lhtree/grow/trees/forest.hpp"
 #include "lhtree/score/kernels.hpp"
@@ -15,6 +16,8 @@ namespace lhtree {
 // The kernels of every instruction set, and those in standard C++.
 inline const GrowKernels* const all_grow_kernels[] = {&portable::grow_kernels, &standard::grow_kernels,
                                                       &grow_kernels()};
+inline const BoostKernels* const all_boost_kernels[] = {&portable::boost_kernels, &standard::boost_kernels,
+                                                        &boost_kernels()};
 inline const NormaliseKernels* const all_normalise_kernels[] = {
     &portable::normalise_kernels, &standard::normalise_kernels, &normalise_kernels()};
 inline const ScoreKernels* const all_score_kernels[] = {&portable::score_kernels, &standard::score_kernels,

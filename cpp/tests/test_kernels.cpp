@@ -1,5 +1,7 @@
 // Kernels of all instruction sets give the same bits, in the specified order of summation.
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <limits>
 #include <numeric>
 
@@ -125,7 +127,7 @@ TEST(integer_products_add_up_exactly) {
                     for (std::size_t j = 0; j < stride; ++j)
                         products[i * stride + j] += first[row] * own * values[row * stride + j];
                 }
-            for (const GrowKernels* kernel : all_grow_kernels) {
+            for (const BoostKernels* kernel : all_boost_kernels) {
                 std::vector<std::int64_t> a(stride, 5), b(stride, -5), both(stride * stride, 9),
                     room(n * stride);
                 kernel->add_integers({values.data(), n, stride, first.data(), second.data()}, a.data(),
@@ -138,6 +140,108 @@ TEST(integer_products_add_up_exactly) {
                 CHECK(is_same);
             }
         }
+}
+
+TEST(moments_of_four_features_add_up_exactly) {
+    Random random(8);
+    const std::size_t n_rows = 300, n_slots = 6;
+    std::vector<std::uint8_t> codes(n_rows * n_slots);
+    for (auto& code : codes) code = static_cast<std::uint8_t>(random.below(256));
+    std::vector<std::int32_t> values(4 * 256);
+    for (auto& value : values) value = static_cast<std::int32_t>(random.below(65537)) - 32768;
+    boost::FourFeatures features{};
+    for (std::size_t i = 0; i < 4; ++i) {
+        features.slot[i] = random.below(n_slots);
+        features.value[i] = &values[256 * i];
+    }
+    std::vector<boost::Entry> entries(200);
+    for (auto& entry : entries)
+        entry = {static_cast<std::uint32_t>(random.below(n_rows)),
+                 static_cast<std::int16_t>(static_cast<int>(random.below(65535)) - 32767),
+                 static_cast<std::uint16_t>(random.below(65536))};
+    boost::FourMoments slow;
+    for (const boost::Entry& entry : entries) {
+        slow.hessian += entry.hessian;
+        slow.gradient += entry.gradient;
+        const auto value = [&](std::size_t i) {
+            return std::int64_t{features.value[i][codes[entry.row * n_slots + features.slot[i]]]};
+        };
+        for (std::size_t i = 0; i < 4; ++i) {
+            slow.hessian_value[i] += entry.hessian * value(i);
+            slow.gradient_value[i] += entry.gradient * value(i);
+            for (std::size_t shift = 0; shift < 3; ++shift)
+                slow.products[shift][i] += entry.hessian * value(i) * value((i + shift) % 4);
+        }
+    }
+    for (const BoostKernels* kernel : all_boost_kernels) {
+        boost::FourMoments sums;
+        kernel->add_four({entries.data(), entries.size(), codes.data(), n_slots, nullptr}, features, sums);
+        CHECK(std::memcmp(&sums, &slow, sizeof slow) == 0);
+    }
+}
+
+TEST(gains_are_those_of_the_formula) {
+    Random random(9);
+    for (const std::size_t n : {4, 8, 256}) {
+        std::vector<std::int64_t> gradient(n), both(n);
+        std::vector<double> as_double[3], slow(n, 0.25);
+        for (auto& values : as_double) values.resize(n);
+        const boost::GainTerms terms{-7e9, 4e9, 300.0, 0x1p-15, 0x1p-16, 1.0, 20.0, 1e6, 3.5};
+        for (std::size_t i = 0; i < n; ++i) {
+            const auto h = static_cast<std::int64_t>(random.below(4000000000)),
+                       w = static_cast<std::int64_t>(random.below(300));
+            gradient[i] = static_cast<std::int64_t>(random.below(20000000000)) - 10000000000;
+            both[i] = h << 24 | w;
+            as_double[0][i] = static_cast<double>(gradient[i]);
+            as_double[1][i] = static_cast<double>(h);
+            as_double[2][i] = static_cast<double>(w);
+            const auto reduce = [&](double g, double hessian) {
+                return g * g * 0x1p-30 / (hessian * 0x1p-16 + 1.0);
+            };
+            const double g = as_double[0][i], hessian = as_double[1][i];
+            if (w >= 20 && 300 - w >= 20 && h >= 1000000 && 4000000000 - h >= 1000000)
+                slow[i] += reduce(g, hessian) + reduce(-7e9 - g, 4e9 - hessian) - 3.5;
+        }
+        for (const BoostKernels* kernel : all_boost_kernels) {
+            std::vector<double> gains(n, 0.25), lean(n, 0.25);
+            kernel->add_gains(as_double[0].data(), as_double[1].data(), as_double[2].data(), n, terms,
+                              gains.data());
+            kernel->add_lean_gains(gradient.data(), both.data(), n, terms, lean.data());
+            CHECK(same_bits(gains, slow));
+            CHECK(same_bits(lean, slow));
+        }
+    }
+}
+
+TEST(log_losses_and_their_derivatives_are_those_of_the_formula) {
+    Random random(10);
+    for (const std::size_t n : {0, 1, 63, 64, 200}) {
+        std::vector<double> raw(n);
+        std::vector<std::int32_t> classes(n);
+        std::vector<float> gradient(n), hessian(n);
+        std::vector<double> losses(n);
+        for (std::size_t i = 0; i < n; ++i) {
+            raw[i] = i % 10 == 0 ? 1e3 * random.normal() : random.normal();
+            classes[i] = static_cast<std::int32_t>(random.below(2));
+            const double p = raw[i] < 0.0 ? elementary::exp(raw[i]) / (1.0 + elementary::exp(raw[i]))
+                                          : 1.0 / (1.0 + elementary::exp(-raw[i]));
+            gradient[i] = static_cast<float>(p - classes[i]);
+            hessian[i] = static_cast<float>(p * (1.0 - p));
+            const double away = classes[i] == 1 ? -raw[i] : raw[i];
+            losses[i] = std::max(away, 0.0) + elementary::log(1.0 + elementary::exp(-std::abs(away)));
+        }
+        float largest = 0.0f;
+        for (const float value : gradient) largest = std::max(largest, std::abs(value));
+        for (const BoostKernels* kernel : all_boost_kernels) {
+            std::vector<float> g(n), h(n);
+            std::vector<double> measured(n);
+            kernel->measure_logistic(raw.data(), classes.data(), n, measured.data());
+            CHECK(same_bits(measured, losses));
+            kernel->differentiate_logistic(raw.data(), classes.data(), n, g.data(), h.data());
+            CHECK(g == gradient && h == hessian);
+            CHECK(kernel->find_largest(g.data(), n) == largest);
+        }
+    }
 }
 
 TEST(extremes_are_the_least_and_the_largest_value) {

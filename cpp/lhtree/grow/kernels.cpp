@@ -199,49 +199,6 @@ void subtract_products(double* square, std::size_t n, std::size_t j) {
     }
 }
 
-// Adds the products of four columns of `own` and the first 4 · n_vectors columns of the values.
-template <std::size_t n_vectors>
-inline void add_integer_products(const IntegerRows& rows, const std::int64_t* own, std::int64_t* products) {
-    Long4 sums[4][n_vectors];
-    for (std::size_t i = 0; i < 4; ++i)
-        for (std::size_t v = 0; v < n_vectors; ++v)
-            sums[i][v] = load<Long4>(products + i * rows.stride + 4 * v);
-    const std::int64_t* values = rows.values;
-    for (std::size_t row = 0; row < rows.n_rows; ++row, own += rows.stride, values += rows.stride) {
-        Long4 others[n_vectors];
-        for (std::size_t v = 0; v < n_vectors; ++v) others[v] = load<Long4>(values + 4 * v);
-        LHTREE_UNROLL(4)
-        for (std::size_t i = 0; i < 4; ++i) {
-            const Long4 one = Long4{} + static_cast<long long>(own[i]);
-            LHTREE_UNROLL(4)
-            for (std::size_t v = 0; v < n_vectors; ++v) sums[i][v] += multiply_low(one, others[v]);
-        }
-    }
-    for (std::size_t i = 0; i < 4; ++i)
-        for (std::size_t v = 0; v < n_vectors; ++v) store(products + i * rows.stride + 4 * v, sums[i][v]);
-}
-
-void add_integers(const IntegerRows& rows, std::int64_t* by_first, std::int64_t* by_second,
-                  std::int64_t* products, std::int64_t* room) {
-    for (std::size_t f = 0; f < rows.stride; f += 4) {
-        Long4 first = load<Long4>(by_first + f), second = load<Long4>(by_second + f);
-        for (std::size_t row = 0; row < rows.n_rows; ++row) {
-            const Long4 four = load<Long4>(rows.values + row * rows.stride + f);
-            const Long4 own = multiply_low(Long4{} + static_cast<long long>(rows.first[row]), four);
-            store(room + row * rows.stride + f, own);
-            first += own;
-            second += multiply_low(Long4{} + static_cast<long long>(rows.second[row]), four);
-        }
-        store(by_first + f, first);
-        store(by_second + f, second);
-    }
-    const std::size_t s = rows.stride;
-    add_integer_products<1>(rows, room, products);
-    if (s > 4) add_integer_products<2>(rows, room + 4, products + 4 * s);
-    if (s > 8) add_integer_products<3>(rows, room + 8, products + 8 * s);
-    if (s > 12) add_integer_products<4>(rows, room + 12, products + 12 * s);
-}
-
 double dot(const double* first, const double* second, std::size_t n) {
     Double4 low{}, high{};
     for (std::size_t i = 0; i < n; i += 8) {
@@ -498,30 +455,12 @@ float gini_bounds(const float* rest, const float* target, std::size_t n, float m
     return result;
 }
 
-void add_gains(const double* gradient, const double* hessian, const double* weight, std::size_t n,
-               const GainTerms& terms, double* gains) {
-    const double square = terms.gradient_quantum * terms.gradient_quantum;
-    for (std::size_t i = 0; i < n; ++i) {
-        const double g = gradient[i], h = hessian[i], w = weight[i];
-        const double other_g = terms.gradient - g, other_h = terms.hessian - h, other_w = terms.weight - w;
-        double gain = g * g * square / (h * terms.hessian_quantum + terms.l2) +
-                      other_g * other_g * square / (other_h * terms.hessian_quantum + terms.l2) -
-                      terms.unsplit;
-        gain = w >= terms.least_weight ? gain : 0.0;
-        gain = other_w >= terms.least_weight ? gain : 0.0;
-        gain = h >= terms.least_hessian ? gain : 0.0;
-        gain = other_h >= terms.least_hessian ? gain : 0.0;
-        gains[i] += gain;
-    }
-}
-
 }  // namespace
 
 namespace LHTREE_KERNELS {
-const GrowKernels grow_kernels = {
-    feature_sums, sum_rows, square_rows, product_rows,      scatter_rows, subtract_products,
-    add_integers, dot,      curve,       weighted_products, logistic,     extremes,
-    below,        above,    gini_costs,  gini_bounds,       add_gains};
+const GrowKernels grow_kernels = {feature_sums,      sum_rows, square_rows, product_rows,      scatter_rows,
+                                  subtract_products, dot,      curve,       weighted_products, logistic,
+                                  extremes,          below,    above,       gini_costs,        gini_bounds};
 }
 
 }  // namespace lhtree

@@ -35,22 +35,6 @@ constexpr std::size_t scatter_room(std::size_t n_features) {
     return 2 * scatter_strip(n_features) * padded(n_features);
 }
 
-// Integers of some rows: `stride` values each, a multiple of 4 up to 16, and two factors. No product of a
-// value and a factor, and no value, leaves 32 bits.
-struct IntegerRows {
-    const std::int64_t* values;
-    std::size_t n_rows, stride;
-    const std::int64_t *first, *second;  // factors
-};
-
-// Sums of a block whose cuts are compared, the values of a quantum, and the least sums of a side, in quanta.
-struct GainTerms {
-    double gradient, hessian, weight;
-    double gradient_quantum, hessian_quantum;
-    double l2, least_weight, least_hessian;
-    double unsplit;  // G² / (H + l2) of the block
-};
-
 struct GrowKernels {
     // Writes feature sums (eq. 7) of rows: the term at position p goes to lane p mod 8, and the lanes are
     // added as ((l0+l4)+(l2+l6))+((l1+l5)+(l3+l7)). `n` is a multiple of 4: weights are padded with zeros,
@@ -69,11 +53,6 @@ struct GrowKernels {
     // Subtracts from row j of a square of n rows, from column j on, the earlier rows, in order, times their
     // value in column j.
     void (*subtract_products)(double* square, std::size_t n, std::size_t j);
-
-    // Adds Σ first · value_i, Σ second · value_i and Σ first · value_i · value_j: `products` has `stride`
-    // rows of `stride` sums, of which those with j ≤ i are of use. `room` is as large as the values.
-    void (*add_integers)(const IntegerRows& rows, std::int64_t* by_first, std::int64_t* by_second,
-                         std::int64_t* products, std::int64_t* room);
 
     // Returns Σ first · second of n values, a multiple of 8.
     double (*dot)(const double* first, const double* second, std::size_t n);
@@ -101,10 +80,6 @@ struct GrowKernels {
     // between bins.
     float (*gini_bounds)(const float* rest, const float* target, std::size_t n, float min_samples_leaf,
                          bool is_exact, float* bound);
-    // Adds G² / (H + l2) of both sides of n cuts, less that of the block, to their gains, given the sums on
-    // the left. Cuts with a side below the least sums add nothing.
-    void (*add_gains)(const double* gradient, const double* hessian, const double* weight, std::size_t n,
-                      const GainTerms& terms, double* gains);
 };
 
 LHTREE_DECLARE_KERNELS(GrowKernels, grow_kernels)

@@ -22,6 +22,7 @@ namespace {
 using Float4 = float __attribute__((vector_size(16)));
 using Float8 = float __attribute__((vector_size(32)));
 using Int8 = std::int32_t __attribute__((vector_size(32)));
+using Int4 = std::int32_t __attribute__((vector_size(16)));
 using Long4 = long long __attribute__((vector_size(32)));
 using Double4 = double __attribute__((vector_size(32)));
 
@@ -36,6 +37,14 @@ inline Double4 widen(Float4 x) {
     return (Double4)_mm256_cvtps_pd((__m128)x);  // GCC compiles the line below to four instructions
 #else
     return __builtin_convertvector(x, Double4);
+#endif
+}
+
+inline Long4 widen(Int4 x) {
+#ifdef __AVX2__
+    return (Long4)_mm256_cvtepi32_epi64((__m128i)x);
+#else
+    return __builtin_convertvector(x, Long4);
 #endif
 }
 

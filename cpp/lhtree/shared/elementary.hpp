@@ -1,7 +1,7 @@
 // exp and log from IEEE additions, multiplications, divisions and bit operations in a fixed order: the same
 // result on every machine, unlike the C library. The error is below one unit in the last place. exp_in_range
-// has no branches, so that GCC vectorises loops over it. The functions are in an unnamed namespace, so that
-// no file uses code of another instruction set.
+// and log_in_range have no branches, so that GCC vectorises loops over them. The functions are in an unnamed
+// namespace, so that no file uses code of another instruction set.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -60,20 +60,14 @@ inline double exp(double x) {
     return exp_in_range(x);
 }
 
-// ln x: -infinity at 0, NaN below 0; infinity and NaN are returned unchanged.
-inline double log(double x) {
-    if (!(x > 0.0))
-        return x == 0.0 ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
-    if (x == std::numeric_limits<double>::infinity()) return x;
-    double k = 0.0;
-    if (x < std::numeric_limits<double>::min()) {
-        x *= 0x1p54;
-        k = -54.0;
-    }
+// ln x + more · ln 2 for a positive number in the normal range, and a small whole number.
+inline double log_in_range(double x, double more = 0.0) {
     // x = 2^k (1 + f) with 1 + f between √½ and √2
     constexpr std::uint64_t one = 0x3ff0000000000000u, root_half = 0x3fe6a09e00000000u;
     const std::uint64_t shifted = bits_of(x) + (one - root_half);
-    k += static_cast<double>(static_cast<std::int64_t>(shifted >> 52) - 1023);
+    // The exponent, a whole number, in the lowest bits of 1.5 · 2^52.
+    constexpr double whole = 0x1.8p52;
+    const double k = from_bits(bits_of(whole) + (shifted >> 52) - 1023) - whole + more;
     const double f = from_bits((shifted & 0x000fffffffffffffu) + root_half) - 1.0;
     // ln(1 + f) = 2 artanh(s) = 2s + s · series, and 2s = f - s · f
     const double s = f / (2.0 + f), z = s * s;
@@ -91,6 +85,14 @@ inline double log(double x) {
     series = series * z;
     const double half_square = 0.5 * f * f;
     return k * ln2_high - ((half_square - (s * (half_square + series) + k * ln2_low)) - f);
+}
+
+// ln x: -infinity at 0, NaN below 0; infinity and NaN are returned unchanged.
+inline double log(double x) {
+    if (!(x > 0.0))
+        return x == 0.0 ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
+    if (x == std::numeric_limits<double>::infinity()) return x;
+    return x < std::numeric_limits<double>::min() ? log_in_range(x * 0x1p54, -54.0) : log_in_range(x);
 }
 
 }  // namespace

@@ -57,6 +57,11 @@ struct Lanes {
         for (std::size_t i = 0; i < n; ++i) result.lane[i] = -lane[i];
         return result;
     }
+    friend Lanes operator>>(const Lanes& a, int n_bits) {
+        Lanes result{};
+        for (std::size_t i = 0; i < n; ++i) result.lane[i] = a.lane[i] >> n_bits;
+        return result;
+    }
     // Operators of masks.
     Lanes operator~() const {
         Lanes result{};
@@ -77,6 +82,7 @@ struct Lanes {
 using Float4 = Lanes<float, 4>;
 using Float8 = Lanes<float, 8>;
 using Int8 = Lanes<std::int32_t, 8>;
+using Int4 = Lanes<std::int32_t, 4>;
 using Long4 = Lanes<long long, 4>;
 using Double4 = Lanes<double, 4>;
 
@@ -91,6 +97,12 @@ inline Lanes<T, n> select(const typename Lanes<T, n>::Mask& mask, const Lanes<T,
 inline Double4 widen(const Float4& x) {
     Double4 result{};
     for (std::size_t i = 0; i < 4; ++i) result.lane[i] = static_cast<double>(x.lane[i]);
+    return result;
+}
+
+inline Long4 widen(const Int4& x) {
+    Long4 result{};
+    for (std::size_t i = 0; i < 4; ++i) result.lane[i] = x.lane[i];
     return result;
 }
 

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "lhtree/grow/boost/statistics.hpp"
-#include "lhtree/shared/random.hpp"
 
 namespace lhtree::boost {
 
@@ -55,10 +54,6 @@ Weights::Weights(const double* weight, const Labels& labels, const WeightUnits& 
     for (std::size_t row = 0; row < labels.n_rows; ++row)
         of[row] = static_cast<std::uint32_t>(
             std::nearbyint((weight ? weight[row] : 1.0) / units.unit[labels.is_held(row)]));
-}
-
-bool Sampling::takes(std::uint64_t row) const {
-    return share >= 1.0 || static_cast<double>(derive(key, row) >> 11) * 0x1p-53 < share;
 }
 
 }  // namespace lhtree::boost

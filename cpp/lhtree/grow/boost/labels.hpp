@@ -1,8 +1,12 @@
 // Classes, responses and weights of the rows of boosting, and the sampling of rows.
 #pragma once
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <tuple>
 #include <vector>
+
+#include "lhtree/shared/random.hpp"
 
 namespace lhtree::boost {
 
@@ -60,7 +64,11 @@ struct Sampling {
     double share;
 
     auto fields() { return std::tie(key, share); }
-    bool takes(std::uint64_t row) const;
+    // Draws are the 53 high bits of a hash. Those below the limit are taken.
+    std::uint64_t limit() const {
+        return static_cast<std::uint64_t>(std::ceil(std::min(share, 1.0) * 0x1p53));
+    }
+    bool takes(std::uint64_t row, std::uint64_t limit) const { return derive(key, row) >> 11 < limit; }
 };
 
 }  // namespace lhtree::boost

@@ -3,32 +3,54 @@
 #include <algorithm>
 #include <limits>
 
-#include "lhtree/grow/kernels.hpp"
-
 namespace lhtree::boost {
 
-// In quanta; all numbers are whole.
-struct LevelFinder::Prefixes {
-    std::vector<double> gradient, hessian, weight;
-
+// In quanta. Places behind the last cut, up to a multiple of 4, have sums of 0.
+class LevelFinder::Prefixes {
+  public:
     // Adds up n bins or steps, beginning with `start`, the sums left of every cut.
     void fill(const Histogram& histogram, std::size_t first, std::size_t n, const Sums& start) {
-        gradient.resize(n);
-        hessian.resize(n);
-        weight.resize(n);
-        histogram.read([&](const auto* sums) {
-            Sums left = start;
-            for (std::size_t i = 0; i < n; ++i) {
-                left += sums[first + i];
-                gradient[i] = static_cast<double>(left.gradient);
-                hessian[i] = static_cast<double>(left.hessian);
-                weight[i] = static_cast<double>(left.weight);
-            }
-        });
+        n_ = n;
+        is_lean_ = histogram.is_lean();
+        histogram.read([&](const auto* sums) { add_up(sums + first, start); });
+        for (std::size_t i = n; i % 4 != 0; ++i)
+            is_lean_ ? void(gradient_[i] = both_[i] = 0)
+                     : void(full_[0][i] = full_[1][i] = full_[2][i] = 0.0);
     }
+    std::size_t size() const { return n_; }
     Sums operator[](std::size_t i) const {
-        return {static_cast<std::int64_t>(gradient[i]), static_cast<std::int64_t>(hessian[i]),
-                static_cast<std::int64_t>(weight[i])};
+        if (is_lean_) return LeanSums{gradient_[i], both_[i]};
+        return {static_cast<std::int64_t>(full_[0][i]), static_cast<std::int64_t>(full_[1][i]),
+                static_cast<std::int64_t>(full_[2][i])};
+    }
+    void add_gains(const GainTerms& terms, double* gains) const {
+        const std::size_t n = (n_ + 3) / 4 * 4;
+        if (is_lean_) return boost_kernels().add_lean_gains(gradient_.data(), both_.data(), n, terms, gains);
+        boost_kernels().add_gains(full_[0].data(), full_[1].data(), full_[2].data(), n, terms, gains);
+    }
+
+  private:
+    std::size_t n_ = 0;
+    bool is_lean_ = false;
+    std::array<std::int64_t, most_cuts> gradient_, both_;  // lean
+    std::array<double, most_cuts> full_[3];                // else: gradient, hessian, weight; whole numbers
+
+    void add_up(const LeanSums* sums, const Sums& start) {
+        LeanSums left{start.gradient, start.hessian << 24 | start.weight};
+        for (std::size_t i = 0; i < n_; ++i) {
+            left += sums[i];
+            gradient_[i] = left.gradient;
+            both_[i] = left.both;
+        }
+    }
+    void add_up(const Sums* sums, const Sums& start) {
+        Sums left = start;
+        for (std::size_t i = 0; i < n_; ++i) {
+            left += sums[i];
+            full_[0][i] = static_cast<double>(left.gradient);
+            full_[1][i] = static_cast<double>(left.hessian);
+            full_[2][i] = static_cast<double>(left.weight);
+        }
     }
 };
 
@@ -39,11 +61,9 @@ bool LevelFinder::matters(const Totals& totals) const {
     return finder_.rules().monotonic.empty() ? finder_.may_split(totals.sums) : totals.sums.weight > 0;
 }
 
-void LevelFinder::add_gains(const Totals& totals, const Prefixes& left, int sign,
-                            std::vector<double>& gains) const {
+void LevelFinder::add_gains(const Totals& totals, const Prefixes& left, int sign, Gains& gains) const {
     const Rules& rules = finder_.rules();
     const Quanta& quanta = finder_.quanta();
-    const std::size_t n = gains.size();
     if (rules.monotonic.empty()) {
         const GainTerms terms{static_cast<double>(totals.sums.gradient),
                               static_cast<double>(totals.sums.hessian),
@@ -54,12 +74,10 @@ void LevelFinder::add_gains(const Totals& totals, const Prefixes& left, int sign
                               std::max(rules.min_weight / quanta.weight, 1.0),
                               finder_.least_hessian() / quanta.hessian,
                               finder_.reduction(totals.sums, totals.bounds)};
-        grow_kernels().add_gains(left.gradient.data(), left.hessian.data(), left.weight.data(), n, terms,
-                                 gains.data());
-        return;
+        return left.add_gains(terms, gains.data());
     }
     const double unsplit = finder_.reduction(totals.sums, totals.bounds);
-    for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t i = 0; i < left.size(); ++i) {
         const Sums low = left[i], high = totals.sums - low;
         if (low.weight == 0 || high.weight == 0) continue;
         const double step = finder_.value(high, totals.bounds) - finder_.value(low, totals.bounds);
@@ -93,8 +111,7 @@ void LevelFinder::cut_feature(std::int32_t feature, const Bins& bins,
         any_missing = any_missing || (!histogram.empty() && histogram[first + missing].weight > 0);
     // Missing values go right, or left. Without any, the last bin has nothing on its right.
     const std::size_t n_cuts[2] = {any_missing ? n_bins : n_bins - 1, any_missing ? n_bins - 1 : 0};
-    std::vector<double> gains[2];
-    for (const int side : {0, 1}) gains[side].assign(n_cuts[side], 0.0);
+    Gains gains[2] = {};
     Prefixes left;
     for (std::size_t block = 0; block < blocks_.size(); ++block) {
         if (histograms[block].empty() || !matters(blocks_[block])) continue;
@@ -149,14 +166,15 @@ Direction LevelFinder::direct(const Moments* moments, const std::vector<std::int
 void LevelFinder::cut_direction(const Direction& direction, const Histogram* histograms,
                                 std::optional<LevelCut>& best) const {
     const int sign = finder_.sign_of(direction);
-    std::vector<double> gains(n_steps - 1, 0.0);
+    Gains gains{};
+    constexpr std::size_t n_cuts = n_steps - 1;
     Prefixes left;
     for (std::size_t block = 0; block < blocks_.size(); ++block) {
         if (!matters(blocks_[block])) continue;
-        left.fill(histograms[block], 0, gains.size(), {});
+        left.fill(histograms[block], 0, n_cuts, {});
         add_gains(blocks_[block], left, sign, gains);
     }
-    const auto largest = std::max_element(gains.begin(), gains.end());
+    const auto largest = std::max_element(gains.begin(), gains.begin() + n_cuts);
     if (!(*largest > (best ? best->cut.gain : 0.0))) return;
     const auto found = static_cast<std::size_t>(largest - gains.begin());
     LevelCut cut;

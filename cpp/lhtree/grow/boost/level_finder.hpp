@@ -1,5 +1,6 @@
 // Split finding of symmetric trees: one cut for all blocks of a level.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -34,11 +35,13 @@ class LevelFinder {
     const SplitFinder& finder_;
     const std::vector<Totals>& blocks_;
 
-    // Sums left of the cuts behind each of some bins or steps of a block, as numbers.
-    struct Prefixes;
+    static constexpr std::size_t most_cuts = 256;
+    using Gains = std::array<double, most_cuts>;
+    // Sums left of the cuts behind each of some bins or steps of a block.
+    class Prefixes;
     // Whether a block can change the gain of a cut, or refuse it.
     bool matters(const Totals& totals) const;
-    void add_gains(const Totals& totals, const Prefixes& left, int sign, std::vector<double>& gains) const;
+    void add_gains(const Totals& totals, const Prefixes& left, int sign, Gains& gains) const;
 };
 
 }  // namespace lhtree::boost

@@ -4,7 +4,9 @@
 #include <array>
 #include <atomic>
 #include <cmath>
+#include <memory>
 #include <mutex>
+#include <numeric>
 
 namespace lhtree::boost {
 
@@ -54,24 +56,27 @@ void LocalRows::each_chunk(const Task& task) {
 }
 
 template <class Make, class Add>
-auto LocalRows::gather(const Make& make, const Add& add) {
+auto LocalRows::gather_parts(const Make& make, const Add& add) {
     std::atomic<std::size_t> next{0};
-    std::mutex mutex;
-    std::optional<decltype(make())> all;
-    const std::size_t n_workers = std::min(n_threads_, chunks_.size());
-    run(n_workers, n_workers, watch_, [&](std::size_t) {
+    const std::size_t n_workers =
+        std::clamp<std::size_t>(chunks_.size(), 1, n_threads_);  // no chunk: no rows
+    std::vector<decltype(make())> parts(n_workers);
+    run(n_workers, n_workers, watch_, [&](std::size_t worker) {
         auto own = make();
         for (std::size_t i = next++; i < chunks_.size(); i = next++) {
             watch_.check();
             add(own, chunks_[i]);
         }
-        const std::lock_guard<std::mutex> lock(mutex);
-        if (all)
-            merge(*all, own);
-        else
-            all = std::move(own);
+        parts[worker] = std::move(own);
     });
-    return all ? std::move(*all) : make();  // a partition may be empty
+    return parts;
+}
+
+template <class Make, class Add>
+auto LocalRows::gather(const Make& make, const Add& add) {
+    auto parts = gather_parts(make, add);
+    for (std::size_t i = 1; i < parts.size(); ++i) merge(parts[0], parts[i]);
+    return std::move(parts[0]);
 }
 
 Answer LocalRows::answer(const Request& request) {
@@ -182,7 +187,12 @@ std::vector<Steepness> LocalRows::perform(const Differentiate& request) {
                   [&](std::vector<Steepness>& own, Chunk& chunk) {
                       std::vector<float> aside, g(1 + n), h(1 + n);
                       const Kept derivatives = differentiate(chunk, aside);
-                      for (std::size_t row = 0; row < chunk.size; ++row) {
+                      const bool counts_all = !labels_.held && weights_.of.empty() && n == 0;
+                      if (counts_all) {
+                          g[0] = boost_kernels().find_largest(derivatives.gradient, chunk.size);
+                          h[0] = boost_kernels().find_largest(derivatives.hessian, chunk.size);
+                      }
+                      for (std::size_t row = 0; row < chunk.size && !counts_all; ++row) {
                           const std::size_t at = chunk.begin + row;
                           if (labels_.is_held(at) || weights_.at(at) == 0) continue;
                           g[0] = std::max(g[0], std::abs(derivatives.gradient[row]));
@@ -202,6 +212,7 @@ std::vector<Steepness> LocalRows::perform(const Differentiate& request) {
 Sums LocalRows::perform(const BeginTree& request) {
     const auto by_gradient = static_cast<float>(1.0 / request.quanta.gradient);
     const auto by_hessian = static_cast<float>(1.0 / request.quanta.hessian);
+    const std::uint64_t limit = request.sampling.limit();
     n_blocks_ = 1;
     return gather([] { return Sums{}; },
                   [&](Sums& own, Chunk& chunk) {
@@ -209,22 +220,22 @@ Sums LocalRows::perform(const BeginTree& request) {
                       const Kept derivatives = chunk.gradient.empty()
                                                    ? differentiate(chunk, aside)
                                                    : Kept{chunk.gradient.data(), chunk.hessian.data()};
-                      std::uint32_t n_taken = 0, n_other = static_cast<std::uint32_t>(chunk.size);
+                      Entry *taken = chunk.entries.data(), *other = taken + chunk.size;
                       for (std::uint32_t row = 0; row < chunk.size; ++row) {
-                          if (labels_.is_held(chunk.begin + row) ||
-                              !request.sampling.takes(first_row_ + chunk.begin + row)) {
-                              chunk.entries[--n_other] = {row, 0, 0};
-                              continue;
-                          }
                           const float g = round_quanta(derivatives.gradient[row] * by_gradient);
                           const float h = round_quanta(derivatives.hessian[row] * by_hessian);
                           const Entry entry{row,
                                             static_cast<std::int16_t>(std::clamp(g, -32767.0f, 32767.0f)),
                                             static_cast<std::uint16_t>(std::min(h, 65535.0f))};
-                          chunk.entries[n_taken++] = entry;
-                          const std::int64_t weight = weights_.at(chunk.begin + row);
+                          const bool takes = request.sampling.takes(first_row_ + chunk.begin + row, limit) &
+                                             !labels_.is_held(chunk.begin + row);
+                          *(takes ? taken : other - 1) = entry;  // without a branch that guesses wrong
+                          taken += takes;
+                          other -= !takes;
+                          const std::int64_t weight = takes ? weights_.at(chunk.begin + row) : 0;
                           own += {entry.gradient * weight, entry.hessian * weight, weight};
                       }
+                      const auto n_taken = static_cast<std::uint32_t>(taken - chunk.entries.data());
                       chunk.blocks = {{0, n_taken, static_cast<std::uint32_t>(chunk.size)}};
                   });
 }
@@ -262,36 +273,47 @@ std::vector<Pairing> pair_up(std::size_t n_items, std::size_t n_sharing) {
 // One histogram of each size, filled by add(chunk, histograms).
 template <class Add>
 std::vector<Histogram> LocalRows::gather_histograms(const std::vector<std::size_t>& sizes, const Add& add) {
-    return gather(
-        [&] {
+    const auto take = [&] {
+        std::vector<Histogram> empty(sizes.size());
+        {
             const std::lock_guard<std::mutex> lock(spare_mutex_);
-            std::vector<Histogram> empty(sizes.size());
-            for (std::size_t i = 0; i < sizes.size(); ++i) {
-                if (!spare_.empty()) {
-                    empty[i] = std::move(spare_.back());
-                    spare_.pop_back();
-                }
-                empty[i].reset(sizes[i], is_lean());
+            for (std::size_t i = 0; i < sizes.size() && !spare_.empty(); ++i) {
+                empty[i] = std::move(spare_.back());
+                spare_.pop_back();
             }
-            return empty;
-        },
-        [&](std::vector<Histogram>& own, const Chunk& chunk) { add(chunk, own); });
+        }
+        for (std::size_t i = 0; i < sizes.size(); ++i) empty[i].reset(sizes[i], is_lean());
+        return empty;
+    };
+    auto parts =
+        gather_parts(take, [&](std::vector<Histogram>& own, const Chunk& chunk) { add(chunk, own); });
+    // Few sums are merged before a thread has started.
+    constexpr std::size_t few = 1u << 16;
+    const std::size_t n_sums = std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
+    run(sizes.size(), n_sums < few ? 1 : n_threads_, watch_, [&](std::size_t i) {
+        for (std::size_t part = 1; part < parts.size(); ++part) parts[0][i].merge(parts[part][i]);
+    });
+    for (std::size_t part = 1; part < parts.size(); ++part) give_back(std::move(parts[part]));
+    return std::move(parts[0]);
 }
 
 template <class AnyMoments>
 std::vector<AnyMoments> LocalRows::gather_moments(const std::vector<std::vector<std::int32_t>>& features,
                                                   std::size_t n_sharing) {
     const std::vector<Pairing> all = pair_up(features.size(), n_sharing);
+    std::vector<ValueTables> tables;
+    for (const auto& of_item : features) tables.emplace_back(bins(), of_item);
     return gather(
         [&] {
             std::vector<AnyMoments> empty;
+            empty.reserve(all.size());
             for (const auto& [item, block] : all) empty.emplace_back(features[item].size());
             return empty;
         },
         [&](std::vector<AnyMoments>& own, const Chunk& chunk) {
             for (std::size_t i = 0; i < all.size(); ++i)
-                if (const auto& of_item = features[all[i].item]; !of_item.empty())
-                    add_moments(rows_of(chunk, all[i].block), bins(), of_item, units_.shift, own[i]);
+                if (const ValueTables& of_item = tables[all[i].item]; of_item.size() > 0)
+                    add_moments(rows_of(chunk, all[i].block), of_item, units_.shift, own[i]);
         });
 }
 
@@ -437,11 +459,10 @@ SplitSums LocalRows::perform(const SumLosses& request) {
 
 // Splits both ranges of a block, each in its order.
 void LocalRows::split_block(Chunk& chunk, const Extent& extent, const Cut& cut, const SumTables& tables,
-                            std::vector<Entry>& aside, Extent (&children)[2]) const {
+                            Entry* aside, Extent (&children)[2]) const {
     const std::size_t m = bins().slots.size();
     const std::uint8_t* const codes = codes_ + chunk.begin * m;
     const auto split_by = [&](const auto& is_left) {
-        aside.resize(extent.end - extent.begin);
         std::uint32_t to = extent.begin, n_aside = 0, n_right = 0;
         for (std::uint32_t i = extent.begin; i < extent.end; ++i) {
             if (i == extent.middle) children[0].middle = to, n_right = n_aside;
@@ -453,7 +474,7 @@ void LocalRows::split_block(Chunk& chunk, const Extent& extent, const Cut& cut, 
             n_aside += !goes_left;
         }
         if (extent.middle == extent.end) children[0].middle = to, n_right = n_aside;
-        std::copy(aside.begin(), aside.begin() + n_aside, chunk.entries.begin() + to);
+        std::copy(aside, aside + n_aside, chunk.entries.begin() + to);
         children[0].begin = extent.begin;
         children[0].end = children[1].begin = to;
         children[1].middle = to + n_right;
@@ -505,14 +526,15 @@ Done LocalRows::perform(const SplitLevel& request) {
     n_blocks_ = 0;
     for (const auto& cut : cuts) n_blocks_ += cut ? (is_shared ? 2 * n_before : 2) : 0;
     each_chunk([&](Chunk& chunk) {
-        std::vector<Entry> aside;
+        const std::unique_ptr<Entry[]> aside(new Entry[chunk.size]);  // not initialised
         std::vector<Extent> next;
+        next.reserve(n_blocks_);
         for (std::size_t block = 0; block < n_before; ++block) {
             const Extent& extent = chunk.blocks[block];
             const std::size_t item = is_shared ? 0 : block;
             if (cuts[item]) {
                 Extent children[2];
-                split_block(chunk, extent, *cuts[item], tables[item], aside, children);
+                split_block(chunk, extent, *cuts[item], tables[item], aside.get(), children);
                 next.insert(next.end(), children, children + 2);
             } else {
                 add_leaf(chunk, extent, leaves[block], of_leaves[block]);

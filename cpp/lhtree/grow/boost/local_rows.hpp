@@ -91,7 +91,10 @@ class LocalRows : public Rows {
     // Calls use(row, residual) for the rows of a block that take part.
     template <class Use>
     void each_residual(const Chunk& chunk, std::size_t block, const Use& use) const;
-    // Runs add(statistics, chunk) over all chunks, with one make() per thread, and merges the statistics.
+    // Runs add(statistics, chunk) over all chunks, with one make() per thread.
+    template <class Make, class Add>
+    auto gather_parts(const Make& make, const Add& add);
+    // The same, and merges the statistics.
     template <class Make, class Add>
     auto gather(const Make& make, const Add& add);
     template <class Add>
@@ -101,7 +104,7 @@ class LocalRows : public Rows {
                                            std::size_t n_sharing);
     void add_leaf(const Chunk& chunk, const Extent& extent, const Leaf& leaf, const LeafTables& tables);
     void split_block(Chunk& chunk, const Extent& extent, const Cut& cut, const SumTables& tables,
-                     std::vector<Entry>& aside, Extent (&children)[2]) const;
+                     Entry* aside, Extent (&children)[2]) const;
 };
 
 }  // namespace lhtree::boost

@@ -33,14 +33,20 @@ double selected_share(const Loss& loss) {
 void differentiate(const Loss& loss, const Scored& rows, std::size_t score, float* gradient, float* hessian) {
     std::visit(
         [&](const auto& one) {
-            for (std::size_t row = 0; row < rows.n_rows; ++row) {
-                Derivatives both;
-                if constexpr (std::decay_t<decltype(one)>::is_of_classes)
-                    both = one.derivatives(rows, row, score);
-                else
-                    both = one.derivatives(rows.response[row], rows.raw[row]);
-                gradient[row] = static_cast<float>(both.gradient);
-                hessian[row] = static_cast<float>(both.hessian);
+            using One = std::decay_t<decltype(one)>;
+            if constexpr (std::is_same_v<One, Logistic>) {
+                boost_kernels().differentiate_logistic(rows.raw, rows.classes, rows.n_rows, gradient,
+                                                       hessian);
+            } else {
+                for (std::size_t row = 0; row < rows.n_rows; ++row) {
+                    Derivatives both;
+                    if constexpr (One::is_of_classes)
+                        both = one.derivatives(rows, row, score);
+                    else
+                        both = one.derivatives(rows.response[row], rows.raw[row]);
+                    gradient[row] = static_cast<float>(both.gradient);
+                    hessian[row] = static_cast<float>(both.hessian);
+                }
             }
         },
         loss);

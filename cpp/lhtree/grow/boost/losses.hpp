@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "lhtree/grow/boost/kernels.hpp"
 #include "lhtree/shared/elementary.hpp"
 
 namespace lhtree::boost {
@@ -30,6 +31,8 @@ struct Scored {
 
 enum class Responses : std::uint8_t { any, not_negative, positive };
 
+// Derivatives and losses of Logistic are kernels; Softmax has derivatives(rows, row, score) and loss(rows,
+// row).
 struct ClassLoss {
     static constexpr bool is_of_classes = true, selects = false, has_parameter = false;
     static constexpr const char* description = "log loss";
@@ -67,15 +70,6 @@ struct Logistic : ClassLoss {
 
     std::vector<double> initial_scores(const std::vector<double>& log_shares) const {
         return {log_shares[1] - log_shares[0]};
-    }
-    Derivatives derivatives(const Scored& rows, std::size_t row, std::size_t) const {
-        const double e = elementary::exp(-std::abs(rows.raw[row]));  // without branches: loops become vectors
-        const double p = (rows.raw[row] < 0.0 ? e : 1.0) / (1.0 + e);
-        return {p - (rows.classes[row] == 1 ? 1.0 : 0.0), p * (1.0 - p)};
-    }
-    double loss(const Scored& rows, std::size_t row) const {
-        const double away = rows.classes[row] == 1 ? -rows.raw[row] : rows.raw[row];  // log(1 + exp(away))
-        return std::max(away, 0.0) + elementary::log(1.0 + elementary::exp(-std::abs(away)));
     }
 };
 
@@ -233,9 +227,15 @@ template <class IsWanted, class Use>
 void each_row_loss(const Loss& loss, const Scored& rows, const IsWanted& is_wanted, const Use& use) {
     std::visit(
         [&](const auto& one) {
+            using One = std::decay_t<decltype(one)>;
+            std::vector<double> losses(std::is_same_v<One, Logistic> ? rows.n_rows : 0);
+            if constexpr (std::is_same_v<One, Logistic>)
+                boost_kernels().measure_logistic(rows.raw, rows.classes, rows.n_rows, losses.data());
             for (std::size_t row = 0; row < rows.n_rows; ++row) {
                 if (!is_wanted(row)) continue;
-                if constexpr (std::decay_t<decltype(one)>::is_of_classes)
+                if constexpr (std::is_same_v<One, Logistic>)
+                    use(row, losses[row]);
+                else if constexpr (One::is_of_classes)
                     use(row, one.loss(rows, row));
                 else
                     use(row, one.loss(rows.response[row], rows.raw[row]));

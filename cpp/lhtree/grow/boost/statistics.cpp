@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "lhtree/grow/kernels.hpp"
 #include "lhtree/shared/compiler.hpp"
 
 namespace lhtree::boost {
@@ -17,26 +16,49 @@ static void add_entry(const BlockRows& rows, const Entry& entry, Sums& to) {
     to += {entry.gradient * weight, entry.hessian * weight, weight};
 }
 
-template <class AnySums>
-void count_codes(const BlockRows& rows, const Slots& slots, const std::vector<std::size_t>& counted,
-                 AnySums* sums) {
-    if (counted.empty()) return;
-    std::vector<std::size_t> place{0};  // of the first code of every slot
-    for (const std::size_t slot : counted) place.push_back(place.back() + slots.n_codes(slot));
-    const std::size_t* const places = place.data();
-    const std::size_t* const slot = counted.data();
-    const std::size_t n_counted = counted.size(), first = counted.front();
-    const bool is_range = counted.back() - first + 1 == n_counted;
+// Adds rows to the sums of n slots, whose codes begin at places of the sums.
+template <std::size_t n, class AnySums>
+static void count_slots(const BlockRows& rows, const std::size_t* counted, const std::size_t* places,
+                        AnySums* sums) {
+    std::size_t slot[n];
+    AnySums* of_slot[n];
+    for (std::size_t s = 0; s < n; ++s) {
+        slot[s] = counted[s];
+        of_slot[s] = sums + places[s];
+    }
     constexpr std::size_t ahead = 16;
     for (std::size_t i = 0; i < rows.size; ++i) {
-        if (i + ahead < rows.size) prefetch(rows.codes + rows.entries[i + ahead].row * rows.n_slots + first);
+        if (i + ahead < rows.size)
+            prefetch(rows.codes + rows.entries[i + ahead].row * rows.n_slots + slot[0]);
         AnySums one;
         add_entry(rows, rows.entries[i], one);
         const std::uint8_t* const codes = rows.codes + rows.entries[i].row * rows.n_slots;
-        if (is_range)
-            for (std::size_t s = 0; s < n_counted; ++s) sums[places[s] + codes[first + s]] += one;
-        else
-            for (std::size_t s = 0; s < n_counted; ++s) sums[places[s] + codes[slot[s]]] += one;
+        LHTREE_UNROLL(8)
+        for (std::size_t s = 0; s < n; ++s) of_slot[s][codes[slot[s]]] += one;
+    }
+}
+
+// Calls use(constant) with the number as a constant, or with `most` if it is larger.
+template <std::size_t most = 8, class Use>
+static void with_up_to(std::size_t number, const Use& use) {
+    if constexpr (most > 1)
+        if (number < most) return with_up_to<most - 1>(number, use);
+    use(std::integral_constant<std::size_t, most>{});
+}
+
+// Slots are counted eight at a time: their places stay in registers.
+template <class AnySums>
+void count_codes(const BlockRows& rows, const Slots& slots, const std::vector<std::size_t>& counted,
+                 AnySums* sums) {
+    std::vector<std::size_t> places;
+    std::size_t n_codes = 0;
+    for (const std::size_t slot : counted) {
+        places.push_back(n_codes);
+        n_codes += slots.n_codes(slot);
+    }
+    for (std::size_t first = 0; first < counted.size(); first += 8) {
+        with_up_to(counted.size() - first,
+                   [&](auto n) { count_slots<n>(rows, &counted[first], &places[first], sums); });
     }
 }
 
@@ -88,22 +110,30 @@ SumTables::SumTables(const Direction& direction, const Bins& bins)
     }
 }
 
+// In tiles, so that the places of sums are known long before the sums are needed.
 template <class AnySums>
 void count_steps(const BlockRows& rows, const Direction& direction, const SumTables& tables, AnySums* sums) {
-    const double inverse = 1.0 / direction.step;
-    tables.with_size([&](auto size) {
-        for (std::size_t i = 0; i < rows.size; ++i) {
-            AnySums one;
-            add_entry(rows, rows.entries[i], one);
-            const double sum = tables.sum<size>(rows.codes + rows.entries[i].row * rows.n_slots);
-            // Sums and steps are whole numbers: half a unit keeps rounding off the borders.
-            const double step = (sum - direction.low + 0.5) * inverse;
-            const double bounded = step < 0.0       ? 0.0
-                                   : step < n_steps ? step
-                                                    : static_cast<double>(n_steps - 1);
-            sums[static_cast<std::size_t>(bounded)] += one;
+    constexpr std::size_t tile = 128;
+    constexpr double last = n_steps - 1;
+    // Sums and steps are whole numbers: half a unit keeps rounding off the borders.
+    const double shift = 0.5 - direction.low, inverse = 1.0 / direction.step;
+    std::array<double, tile> place;
+    std::array<std::int32_t, tile> step;
+    for (std::size_t begin = 0; begin < rows.size; begin += tile) {
+        const std::size_t n = std::min(tile, rows.size - begin);
+        const Entry* const entries = rows.entries + begin;
+        tables.with_size([&](auto size) {
+            for (std::size_t i = 0; i < n; ++i)
+                place[i] = tables.sum<size>(rows.codes + entries[i].row * rows.n_slots);
+        });
+        for (std::size_t i = 0; i < n; ++i) {
+            double bounded = (place[i] + shift) * inverse;
+            bounded = bounded > 0.0 ? bounded : 0.0;
+            bounded = bounded < last ? bounded : last;
+            step[i] = static_cast<std::int32_t>(bounded);
         }
-    });
+        for (std::size_t i = 0; i < n; ++i) add_entry(rows, entries[i], sums[step[i]]);
+    }
 }
 
 void Moments::merge(const Moments& other) {
@@ -123,38 +153,51 @@ void LeafMoments::merge(const LeafMoments& other) {
     largest = std::max(largest, other.largest);
 }
 
+ValueTables::ValueTables(const Bins& bins, const std::vector<std::int32_t>& features)
+    : made_(bins.slots.any_coded() ? features.size() * 256 : 0) {
+    std::size_t n_made = 0;
+    for (const std::int32_t feature : features) {
+        const auto f = static_cast<std::size_t>(feature);
+        slots_.push_back(bins.slots.of(f));
+        tables_.push_back(bins.value.data() + bins.ptr[f]);
+        if (!bins.slots[slots_.back()].is_coded) continue;
+        std::int32_t* const table = &made_[256 * n_made++];
+        for (std::size_t code = 0; code < bins.slots.n_codes(slots_.back()); ++code)
+            table[code] = bins.value_of(f, code);
+        tables_.back() = table;
+    }
+}
+
+FourFeatures ValueTables::four() const {
+    static constexpr std::int32_t zeros[256] = {};
+    FourFeatures four{};
+    for (std::size_t i = 0; i < 4; ++i) {
+        four.slot[i] = i < size() ? slots_[i] : 0;
+        four.value[i] = i < size() ? tables_[i] : zeros;
+    }
+    return four;
+}
+
 namespace {
 
-// Tables of representatives by the code of the slot, for some features.
-struct Values {
-    std::vector<std::size_t> slot;
-    std::vector<const std::int32_t*> of;
-
-    Values(const Bins& bins, const std::vector<std::int32_t>& features) {
-        std::size_t n_made = 0;
-        made_.resize(bins.slots.any_coded() ? features.size() * 256 : 0);
-        for (const std::int32_t feature : features) {
-            const auto f = static_cast<std::size_t>(feature);
-            slot.push_back(bins.slots.of(f));
-            of.push_back(bins.value.data() + bins.ptr[f]);
-            if (!bins.slots[slot.back()].is_coded) continue;
-            std::int32_t* const table = &made_[256 * n_made++];
-            for (std::size_t code = 0; code < bins.slots.n_codes(slot.back()); ++code)
-                table[code] = bins.value_of(f, code);
-            of.back() = table;
-        }
+void add_few(const BlockRows& rows, const ValueTables& features, Moments& moments) {
+    FourMoments sums;
+    boost_kernels().add_four(rows, features.four(), sums);
+    moments.hessian.add(sums.hessian);
+    moments.gradient.add(sums.gradient);
+    for (std::size_t i = 0, at = 0; i < features.size(); ++i) {
+        moments.hessian_value[i].add(sums.hessian_value[i]);
+        moments.gradient_value[i].add(sums.gradient_value[i]);
+        // 3 and 0 are neighbours in their circle.
+        for (std::size_t j = 0; j <= i; ++j, ++at)
+            moments.products[at].add(i - j < 3 ? sums.products[i - j][j] : sums.products[1][i]);
     }
+}
 
-  private:
-    std::vector<std::int32_t> made_;  // of levels
-};
-
-// Unweighted, for up to 16 features: products stay below 2^46, and the sums of a chunk below 2^62.
-void add_plain(const BlockRows& rows, const Bins& bins, const std::vector<std::int32_t>& features,
-               Moments& moments) {
+// For up to 16 features: products stay below 2^46, and the sums of a chunk below 2^62.
+void add_some(const BlockRows& rows, const ValueTables& features, Moments& moments) {
     constexpr std::size_t most = 16, tile = 64;
     const std::size_t p = features.size(), stride = (p + 3) / 4 * 4;
-    const Values of_features(bins, features);
     std::array<std::int64_t, tile * most> values, room;
     if (p < stride) values.fill(0);
     std::array<std::int64_t, tile> hessians, gradients;
@@ -169,10 +212,10 @@ void add_plain(const BlockRows& rows, const Bins& bins, const std::vector<std::i
             hessian += hessians[row] = entry.hessian;
             gradient += gradients[row] = entry.gradient;
             std::int64_t* const own = &values[row * stride];
-            for (std::size_t i = 0; i < p; ++i) own[i] = of_features.of[i][codes[of_features.slot[i]]];
+            for (std::size_t i = 0; i < p; ++i) own[i] = features.values(i)[codes[features.slot(i)]];
         }
-        grow_kernels().add_integers({values.data(), n, stride, hessians.data(), gradients.data()},
-                                    by_hessian.data(), by_gradient.data(), products.data(), room.data());
+        boost_kernels().add_integers({values.data(), n, stride, hessians.data(), gradients.data()},
+                                     by_hessian.data(), by_gradient.data(), products.data(), room.data());
     }
     moments.hessian.add(hessian);
     moments.gradient.add(gradient);
@@ -183,16 +226,14 @@ void add_plain(const BlockRows& rows, const Bins& bins, const std::vector<std::i
     }
 }
 
-void add_any(const BlockRows& rows, const Bins& bins, const std::vector<std::int32_t>& features, int shift,
-             Moments& moments) {
+void add_any(const BlockRows& rows, const ValueTables& features, int shift, Moments& moments) {
     const std::size_t p = features.size();
-    const Values values(bins, features);
     std::vector<std::int64_t> r(p);
     for (std::size_t row = 0; row < rows.size; ++row) {
         const Entry& entry = rows.entries[row];
         const std::int64_t weight = rows.weight ? rows.weight[entry.row] >> shift : 1;
         const std::uint8_t* const codes = rows.codes + entry.row * rows.n_slots;
-        for (std::size_t i = 0; i < p; ++i) r[i] = values.of[i][codes[values.slot[i]]];
+        for (std::size_t i = 0; i < p; ++i) r[i] = features.values(i)[codes[features.slot(i)]];
         const std::int64_t hessian = entry.hessian * weight, gradient = entry.gradient * weight;
         moments.hessian.add(hessian);
         moments.gradient.add(gradient);
@@ -206,15 +247,13 @@ void add_any(const BlockRows& rows, const Bins& bins, const std::vector<std::int
 
 }  // namespace
 
-void add_moments(const BlockRows& rows, const Bins& bins, const std::vector<std::int32_t>& features,
-                 int shift, Moments& moments) {
-    if (rows.weight || features.size() > 16) return add_any(rows, bins, features, shift, moments);
-    add_plain(rows, bins, features, moments);
+void add_moments(const BlockRows& rows, const ValueTables& features, int shift, Moments& moments) {
+    if (rows.weight || features.size() > 16) return add_any(rows, features, shift, moments);
+    features.size() > 4 ? add_some(rows, features, moments) : add_few(rows, features, moments);
 }
 
-void add_moments(const BlockRows& rows, const Bins& bins, const std::vector<std::int32_t>& features,
-                 int shift, LeafMoments& moments) {
-    add_moments(rows, bins, features, shift, static_cast<Moments&>(moments));
+void add_moments(const BlockRows& rows, const ValueTables& features, int shift, LeafMoments& moments) {
+    add_moments(rows, features, shift, static_cast<Moments&>(moments));
     for (std::size_t row = 0; row < rows.size; ++row) {
         const Entry& entry = rows.entries[row];
         if (entry.hessian == 0 || (rows.weight && rows.weight[entry.row] == 0)) continue;

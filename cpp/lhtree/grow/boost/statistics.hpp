@@ -1,6 +1,7 @@
 // Statistics of the rows of a block. Sums of integers: partitions merge in any order to the same bits.
 #pragma once
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <stdexcept>
 #include <tuple>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "lhtree/grow/boost/bins.hpp"
+#include "lhtree/grow/boost/kernels.hpp"
 #include "lhtree/shared/exact.hpp"
 
 namespace lhtree::boost {
@@ -16,22 +18,6 @@ namespace lhtree::boost {
 inline void require_same_size(std::size_t one, std::size_t other) {
     if (one != other) throw std::invalid_argument("malformed message: answers differ in size");
 }
-
-// A row that takes part in a tree: its number within its chunk and its derivatives, in quanta of the tree.
-struct Entry {
-    std::uint32_t row;
-    std::int16_t gradient;
-    std::uint16_t hessian;
-};
-
-// The rows of a block within a chunk.
-struct BlockRows {
-    const Entry* entries;
-    std::size_t size;
-    const std::uint8_t* codes;  // of the chunk, n_slots to a row
-    std::size_t n_slots;
-    const std::uint32_t* weight;  // of the chunk; null: 1 each
-};
 
 // Gradients, hessians and weights of some rows, each times the weight.
 struct Sums {
@@ -77,8 +63,10 @@ class Histogram {
 
     // Sets the size again, and all sums to 0.
     void reset(std::size_t size, bool is_lean) {
-        lean_.assign(is_lean ? size : 0, {});
-        full_.assign(is_lean ? 0 : size, {});
+        lean_.resize(is_lean ? size : 0);
+        full_.resize(is_lean ? 0 : size);
+        clear(lean_);
+        clear(full_);
     }
     bool empty() const { return lean_.empty() && full_.empty(); }
     bool is_lean() const { return !lean_.empty(); }
@@ -114,6 +102,12 @@ class Histogram {
   private:
     std::vector<LeanSums> lean_;
     std::vector<Sums> full_;
+
+    // Sums are integers: all bits 0 is faster to write than one sum after the other.
+    template <class AnySums>
+    static void clear(std::vector<AnySums>& sums) {
+        if (!sums.empty()) std::memset(static_cast<void*>(sums.data()), 0, sums.size() * sizeof(AnySums));
+    }
 };
 
 // Adds rows to the sums of the codes of some slots.
@@ -204,11 +198,27 @@ struct LeafMoments : Moments {
     auto fields() { return std::tuple_cat(Moments::fields(), std::tie(least, largest)); }
 };
 
+// The slots of some features, and tables of their representatives by code.
+class ValueTables {
+  public:
+    ValueTables(const Bins& bins, const std::vector<std::int32_t>& features);
+    ValueTables(ValueTables&&) = default;
+
+    std::size_t size() const { return slots_.size(); }
+    std::size_t slot(std::size_t i) const { return slots_[i]; }
+    const std::int32_t* values(std::size_t i) const { return tables_[i]; }
+    // The features, up to four, and others with the value 0.
+    FourFeatures four() const;
+
+  private:
+    std::vector<std::size_t> slots_;
+    std::vector<const std::int32_t*> tables_;
+    std::vector<std::int32_t> made_;  // of levels
+};
+
 // Adds rows; weights count as weight >> shift, so that no product leaves 64 bits.
-void add_moments(const BlockRows& rows, const Bins& bins, const std::vector<std::int32_t>& features,
-                 int shift, Moments& moments);
-void add_moments(const BlockRows& rows, const Bins& bins, const std::vector<std::int32_t>& features,
-                 int shift, LeafMoments& moments);
+void add_moments(const BlockRows& rows, const ValueTables& features, int shift, Moments& moments);
+void add_moments(const BlockRows& rows, const ValueTables& features, int shift, LeafMoments& moments);
 constexpr int most_moment_bits = 17;  // of a weight
 
 }  // namespace lhtree::boost

@@ -16,7 +16,7 @@ struct Block {
     Totals totals;
     std::uint64_t key;
     double value;
-    std::vector<std::int32_t> path;  // features of the blocks above it, the parent first
+    std::vector<std::int32_t> path;  // with linear leaves: features of the blocks above it, the parent first
     // With a loss that selects: the bounds of the value, and whether values must rise (1) or fall (-1) to the
     // right.
     Bounds range{};
@@ -116,7 +116,10 @@ class Grower {
         if (options_.n_directed > 1)
             for (std::size_t i = 0; i < options_.n_directions; ++i) {
                 auto drawn = draw(usable_, options_.n_directed, derive(key, i), direction_draws);
-                if (drawn.size() > 1) request.features.push_back(std::move(drawn));
+                // With few features, draws may be equal: so would be their cuts.
+                const bool is_new = std::find(request.features.begin(), request.features.end(), drawn) ==
+                                    request.features.end();
+                if (drawn.size() > 1 && is_new) request.features.push_back(std::move(drawn));
             }
         const std::vector<std::vector<std::int32_t>> drawn = request.features;
         std::vector<Totals> totals;
@@ -443,8 +446,10 @@ class Grower {
                 finder_.pass_bounds(block.totals, block.value, *cuts_[i], totals[0].bounds, totals[1].bounds);
             for (const std::uint64_t side : {left_side, right_side})
                 next.push_back({totals[side], derive(block.key, side), value_of(totals[side], block.value),
-                                extend_path(cuts_[i]->direction.features, block.path), block.range,
-                                finder_.sign_of(cuts_[i]->direction)});
+                                options_.has_linear_leaves
+                                    ? extend_path(cuts_[i]->direction.features, block.path)
+                                    : std::vector<std::int32_t>{},
+                                block.range, finder_.sign_of(cuts_[i]->direction)});
             if (!histograms_.empty()) parents.push_back(std::move(histograms_[i]));
         }
         if (is_symmetric() && cuts_[0])
