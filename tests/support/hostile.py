@@ -198,7 +198,33 @@ def choose_regressor(random, kind, seed):
     )
 
 
-def make_case(kind, seed):
+_TREES = {"n_estimators": [1, 2, 5], "bootstrap": [False, True], "keep_prototypes": [False, 4]}
+_COMPACT = {"penalty": [0.0, "auto"], "max_passes": [0, 3], "digits": [1, 3, None]}
+_WEIGHTED = {"class_weight": [None, "balanced"]}
+# More settings, by kind.
+SETTINGS: dict[str, dict[str, list[Any]]] = {
+    "tree": _WEIGHTED | {"min_samples_leaf": ["auto", 1]},
+    "forest": _TREES | _WEIGHTED | {"oob_score": [False, True]},
+    "one tree": _TREES | _WEIGHTED | {"oob_score": [False, True]},
+    "boost": _WEIGHTED | {"subsample": [1.0, 0.5], "growth": ["symmetric", "free"]},
+    "compact": _COMPACT | _WEIGHTED,
+    "tree regressor": {"membership": ["constant", "least_squares"], "pruning": [0.0, 1.0]},
+    "forest regressor": _TREES | {"oob_score": [False, True]},
+    "boost regressor": {"subsample": [1.0, 0.5], "growth": ["symmetric", "free"]},
+    "compact regressor": _COMPACT,
+}
+
+
+def vary(model, kind, seed):
+    """Give a model more random settings."""
+    random = np.random.default_rng([seed, 1])
+    chosen = {name: values[random.integers(len(values))] for name, values in SETTINGS[kind].items()}
+    if chosen.get("oob_score"):
+        chosen["bootstrap"] = True  # leaves rows out
+    return model.set_params(**chosen)
+
+
+def make_case(kind, seed, is_varied=False):
     """Return a random case; ValueError if the data cannot be fitted."""
     random = np.random.default_rng(seed)
     n = int(random.integers(1, 61))
@@ -219,6 +245,8 @@ def make_case(kind, seed):
     else:
         model = choose_regressor(random, kind, seed)
         y = np.abs(random.normal(size=n)) * 10.0 ** random.choice([0, 0, 5, -30, 30]) + 1e-40
+    if is_varied:
+        vary(model, kind, seed)
     model.fit(X, y, sample_weight=weight)
     return Case(model, add_rows(random, X), TABLES[random.integers(len(TABLES))], X, y, weight)
 

@@ -157,6 +157,7 @@ def fold_levels(arrays: Arrays) -> Arrays:
     is_complete = (
         arrays.keys() | optional == _KEPT | _REPLACED
         and np.array_equal(arrays["block_ptr"], trees.block_ptr)
+        and np.array_equal(arrays["left"], trees.left)
         and depth.max() <= MOST_LEVELS
     )
     if not is_complete:
@@ -164,7 +165,7 @@ def fold_levels(arrays: Arrays) -> Arrays:
     first, leaves = trees.first, trees.leaves
     weights = np.diff(arrays["hyperplane_ptr"])[first]
     slopes = np.diff(arrays["membership_ptr"])[leaves]
-    if weights.max(initial=0) > MOST_TERMS:
+    if weights.max(initial=0) > MOST_TERMS or slopes.sum() < len(arrays["membership_slope"]):
         return arrays
     place = _find_places(arrays["hyperplane_ptr"][first], weights)
     folded = {name: arrays[name] for name in _KEPT if name in arrays} | {

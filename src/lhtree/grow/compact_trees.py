@@ -119,7 +119,7 @@ def _add_slopes(
         "membership_ptr": np.concatenate([[0], np.cumsum(size)]).astype(np.int64),
         "membership_feature": feature.astype(np.int32),
         "membership_slope": slope * scale[feature],
-        "membership_mean": (np.concatenate(means) / scale[feature]).astype(np.float32),
+        "membership_mean": np.clip(np.concatenate(means) / scale[feature], -1e30, 1e30).astype(np.float32),
         "unit_slope": slope,
         "intercept": np.where(is_sloped, moved, arrays["intercept"]),
         "unit_intercept": np.where(is_sloped, intercept, arrays["intercept"]),
