@@ -69,7 +69,7 @@ def small(monkeypatch, tmp_path):
 
 @pytest.fixture
 def server(small, monkeypatch):
-    """Answers of UCI, an archive or an error each, and the addresses that were requested."""
+    """Responses of UCI (archives or errors) and the requested addresses."""
     answers, urls = [], []
 
     def answer(request, timeout):

@@ -1,4 +1,4 @@
-"""The positive class: scores of the event against scikit-learn and SciPy, costs, and what follows the declaration."""
+"""The positive class: scores of the event compared with scikit-learn and SciPy, costs, saved declarations."""
 
 import warnings
 from itertools import pairwise

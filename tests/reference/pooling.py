@@ -7,7 +7,7 @@ PRIOR, PRIOR_ROWS = (0.6, 0.5), 20.0
 
 
 def pool_row(raw_score, membership, weight):
-    """Return the raw scores of a row from those of boosted trees and the memberships of a forest."""
+    """Return the raw scores of a row from raw scores of boosted trees and memberships of a forest."""
     logs = [math.log(max(share, LEAST_MEMBERSHIP)) for share in membership]
     if len(raw_score) == 1:
         return [raw_score[0] + weight * (logs[1] - logs[0])]

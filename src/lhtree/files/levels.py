@@ -133,7 +133,7 @@ class CompleteTrees:
         return self.block_ptr[tree] + np.left_shift(1, above) - 1
 
     def fill(self, of_leaves: NDArray[Any], of_branches: NDArray[Any] | float) -> NDArray[Any]:
-        """Return values by block, given those of leaves and of branching blocks."""
+        """Return values by block, given the values of leaves and of branching blocks."""
         values = np.empty(len(self.number), dtype=of_leaves.dtype)
         values[self.leaves], values[self.branches] = of_leaves, of_branches
         return values
@@ -149,7 +149,7 @@ class CompleteTrees:
 
 
 def fold_levels(arrays: Arrays) -> Arrays:
-    """Return the arrays of symmetric trees by level and leaf, and those of other trees unchanged."""
+    """Return the arrays of symmetric trees by level and leaf; other trees are unchanged."""
     sizes = np.diff(arrays["block_ptr"])
     depth = np.log2(sizes + 1).astype(np.int32) - 1
     trees = CompleteTrees(depth)

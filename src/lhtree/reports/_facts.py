@@ -198,7 +198,7 @@ def _describe_model(model: Any, fitted: Model) -> dict[str, Any]:
 
 
 def _describe_pool(fitted: Model, rows: ReportRows, max_bytes: float) -> dict[str, Any] | None:
-    """Return the forest of an ensemble: facts that differ from those of the boosted trees."""
+    """Return the forest of an ensemble: facts that differ from the facts of the boosted trees."""
     if fitted.pool is None:
         return None
     forest = fitted.pool.forest

@@ -48,8 +48,8 @@
 //      between two neighbouring places with the least, if it is less than at the present weight (equals:
 //      the middle nearest to it). Then cut.
 //
-// A pass visits the branching blocks, children first. A block whose rows, sides and weights are those of its
-// last visit stays as it is. Otherwise its problem is solved; then it is the cheapest of: the line, a leaf,
+// A pass visits the branching blocks, children first. A block whose rows, sides and weights have not changed
+// since its last visit is kept. Otherwise its problem is solved; then it is the cheapest of: the line, a leaf,
 // its left subtree, its right subtree (in this order, on equals within 1e-9 of the block's weight) by Σ costs
 // + λ · (terms + leaves). Its rows go down the subtree again, and leaves there estimate anew. After a pass,
 // blocks with a side below min_samples_leaf are replaced by the other side, root first. From the third pass

@@ -284,7 +284,7 @@ function makePool(facts) {
   };
 }
 
-// Base and contributions with those of the forest, multiplied by the ratio of the change of its part in the raw score to
+// Base and contributions plus the contributions of the forest, multiplied by the ratio of the change of its part in the raw score to
 // the change of its total. Same rule as in Python (lhtree.explain).
 function addForest(pool, score, cls, own) {
   const total = pool.total(score.ofForest);
