@@ -1,4 +1,6 @@
 // Boosting from Python: losses, bins, codes, rows and rounds.
+#include "boosting.hpp"
+
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/unique_ptr.h>
 
@@ -6,9 +8,7 @@
 #include <numeric>
 
 #include "lhtree/grow/boost/boost.hpp"
-#include "lhtree/grow/boost/remote/remote_rows.hpp"
 #include "lhtree/shared/random.hpp"
-#include "shared.hpp"
 
 namespace lhtree {
 namespace {
@@ -84,31 +84,6 @@ void bind_losses(nb::module_& m) {
           "Return the loss of every row, shape (n,), for raw scores of shape (n, n_scores) and classes or "
           "responses.");
 }
-
-// Bins and normalisation, from which the codes of rows follow.
-struct BoostBins {
-    Bins bins;
-    std::vector<double> centre, scale;
-    std::vector<std::int32_t> n_levels;  // of every column; empty: a column per feature
-    std::vector<std::int32_t> coded;     // of the columns of categories
-    std::optional<Levels> levels;
-
-    BoostBins(const Vector<double>& centre_given, const Vector<double>& scale_given,
-              const LevelCounts& levels_given)
-        : centre(copy(centre_given)),
-          scale(copy(scale_given)),
-          n_levels(levels_given ? copy(*levels_given) : std::vector<std::int32_t>()),
-          coded(find_coded(n_levels)) {
-        require(centre.size() == scale.size() &&
-                    (n_levels.empty() || count_features(n_levels.size(), n_levels) == centre.size()),
-                "centre and scale need a value per feature");
-        if (!n_levels.empty()) levels.emplace(n_levels, centre.data(), scale.data());
-    }
-
-    std::size_t n_features() const { return centre.size(); }
-    std::size_t n_numbers() const { return n_levels.empty() ? n_features() : n_levels.size() - coded.size(); }
-    const Levels* levels_or_null() const { return levels ? &*levels : nullptr; }
-};
 
 nb::dict give_bins(const Bins& bins) {
     nb::dict given;
@@ -222,38 +197,6 @@ void check_response(const boost::Loss& loss, const boost::Labels& labels) {
         },
         loss);
 }
-
-std::string read_bytes(const nb::bytes& bytes) {
-    return {bytes.c_str(), bytes.size()};
-}
-nb::bytes give_bytes(const std::string& text) {
-    return nb::bytes(text.data(), text.size());
-}
-
-// A partition of the rows, and the arrays that it refers to.
-struct BoostRows {
-    nb::object kept;
-    std::shared_ptr<BoostBins> bins;
-    boost::RowData data;
-    boost::Partition partition;
-
-    BoostRows(nb::object&& kept_given, std::shared_ptr<BoostBins> bins_given, const boost::RowData& given,
-              std::size_t n_threads)
-        : kept(std::move(kept_given)),
-          bins(std::move(bins_given)),
-          data(given),
-          partition(given, n_threads) {}
-
-    nb::bytes answer(const nb::bytes& request) {
-        const std::string message = read_bytes(request);
-        std::string answer;
-        {
-            const nb::gil_scoped_release no_gil;
-            answer = partition.answer(message);
-        }
-        return give_bytes(answer);
-    }
-};
 
 std::unique_ptr<BoostRows> make_rows(const Matrix<std::uint8_t>& codes, std::shared_ptr<BoostBins> bins,
                                      const std::string& loss, double quantile, std::size_t n_classes,
@@ -458,6 +401,19 @@ void bind_boosting(nb::module_& m) {
         .def_prop_ro(
             "n_slots", [](const BoostBins& self) { return self.bins.slots.size(); },
             "Bytes that the codes of a row take.")
+        .def_prop_ro(
+            "slots",
+            [](const BoostBins& self) {
+                std::vector<std::pair<std::int64_t, std::int64_t>> slots;
+                for (std::size_t slot = 0; slot < self.bins.slots.size(); ++slot) {
+                    const auto& one = self.bins.slots[slot];
+                    slots.emplace_back(one.first, one.is_coded ? one.last : one.first);
+                }
+                return slots;
+            },
+            "The features of every slot: the first, and the one after the last level of a column of "
+            "categories; "
+            "of a column of numbers, the first twice.")
         .def(
             "arrays", [](const BoostBins& self) { return give_bins(self.bins); },
             "Return the arrays of the bins, from which BoostBins can be made again.");

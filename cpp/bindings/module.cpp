@@ -12,6 +12,7 @@ NB_MODULE(_core, m) {
 #endif
 
     lhtree::bind_boosting(m);
+    lhtree::bind_additive(m);
     lhtree::bind_growing(m);
     lhtree::bind_scoring(m);
 }

@@ -22,6 +22,7 @@ namespace lhtree {
 
 namespace nb = nanobind;
 
+void bind_additive(nb::module_& m);
 void bind_boosting(nb::module_& m);
 void bind_growing(nb::module_& m);
 void bind_scoring(nb::module_& m);

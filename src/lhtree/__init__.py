@@ -16,6 +16,7 @@ _MODULES = {
     ".describe.text": ["export_text"],
     ".describe.weights": ["weight_table"],
     ".draw.sheet": ["sheet"],
+    ".estimators.additive": ["AdditiveLHTClassifier", "AdditiveLHTRegressor"],
     ".estimators.boost": ["LHBoostClassifier", "LHBoostRegressor"],
     ".estimators.compact": ["CompactLHTClassifier", "CompactLHTRegressor"],
     ".estimators.ensemble": ["LHEnsembleClassifier", "LHEnsembleRegressor"],
@@ -39,6 +40,7 @@ _MODULES = {
         "plot_block",
         "plot_comparison",
         "plot_coverage",
+        "plot_curve",
         "plot_decision_regions",
         "plot_effects",
         "plot_event",
@@ -64,6 +66,8 @@ if TYPE_CHECKING:  # the same names for type checkers and editors
     from .describe.text import export_text as export_text
     from .describe.weights import weight_table as weight_table
     from .draw.sheet import sheet as sheet
+    from .estimators.additive import AdditiveLHTClassifier as AdditiveLHTClassifier
+    from .estimators.additive import AdditiveLHTRegressor as AdditiveLHTRegressor
     from .estimators.boost import LHBoostClassifier as LHBoostClassifier
     from .estimators.boost import LHBoostRegressor as LHBoostRegressor
     from .estimators.compact import CompactLHTClassifier as CompactLHTClassifier
@@ -94,6 +98,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors
     from .plot import plot_block as plot_block
     from .plot import plot_comparison as plot_comparison
     from .plot import plot_coverage as plot_coverage
+    from .plot import plot_curve as plot_curve
     from .plot import plot_decision_regions as plot_decision_regions
     from .plot import plot_effects as plot_effects
     from .plot import plot_event as plot_event

@@ -100,6 +100,12 @@ class BoostBins:
     def n_slots(self) -> int:
         """Bytes that the codes of a row take."""
 
+    @property
+    def slots(self) -> list[tuple[int, int]]:
+        """
+        The features of every slot: the first, and the one after the last level of a column of categories; of a column of numbers, the first twice.
+        """
+
     def arrays(self) -> dict:
         """Return the arrays of the bins, from which BoostBins can be made again."""
 
@@ -156,6 +162,47 @@ MOST_SAMPLED: int = 200000
 def find_weight_unit(largest: float, is_whole: bool, n_rows: int) -> float:
     """
     Return the unit in which weights are whole numbers, from the largest weight of the training rows, whether all their weights are whole, and the number of all rows.
+    """
+
+class CellAxis:
+    """The cells of a column in a curve or surface; the last is missing."""
+
+    def __init__(self, rows: BoostRows, *, slot: int, is_ordered: bool, cell: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], n_cells: int, sign: int = 0) -> None: ...
+
+    @property
+    def n_cells(self) -> int: ...
+
+class StepOptions:
+    """Options of the steps of curves and surfaces."""
+
+    def __init__(self, *, learning_rate: float, l2_regularization: float, min_samples_leaf: float, smoothing: float) -> None: ...
+
+class AdditiveFit:
+    """The terms of an additive model, and the bags of its rows."""
+
+    def __init__(self, rows: object, axes: Sequence[CellAxis], terms: Sequence[Sequence[int]], *, base: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], fold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_bags: int) -> None: ...
+
+    def boost(self, values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], is_active: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], *, step: StepOptions, n_cycles: int, patience: int, tol: float, n_threads: int = 1, progress: Callable | None = None) -> tuple:
+        """
+        Boost the active terms in every bag. Return the values by bag, cell and score, and the losses of every bag before the first cycle and after each.
+        """
+
+    def score_left_out(self, values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """
+        Return the raw scores of every row from the bag that does not learn from it.
+        """
+
+    def weigh(self, raw: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
+        """
+        Return the weight and the sum of the Hessians of every cell, given raw scores.
+        """
+
+def find_base(rows: BoostRows, *, n_threads: int = 1) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """Return the best constant raw scores of rows."""
+
+def measure_pairs(rows: BoostRows, axes: Sequence[CellAxis], raw: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, fold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], left_out: int, step: StepOptions, n_threads: int = 1) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """
+    Return the gain of a surface of every pair of axes, given raw scores. Rows of the fold left_out do not count.
     """
 
 DIRECTIONS: tuple[str, ...]

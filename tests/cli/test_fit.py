@@ -47,6 +47,10 @@ class TestModels:
             ),
             ("--model compact --penalty cv", lhtree.CompactLHTClassifier(penalty="cv")),
             (
+                "--model additive --interactions 1 --steps 3 --smoothing 2 --rounds 9",
+                lhtree.AdditiveLHTClassifier(1, max_steps=3, smoothing=2.0, max_iter=9),
+            ),
+            (
                 "--model boost --rounds 8 --learning-rate 0.2 --direction single --max-depth 3 --threads 2",
                 lhtree.LHBoostClassifier(8, learning_rate=0.2, direction="single", max_depth=3),
             ),

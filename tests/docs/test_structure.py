@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import lhtree
-from lhtree import LHBoostClassifier, LHBoostRegressor, LHForestClassifier, dask
+from lhtree import AdditiveLHTClassifier, LHBoostClassifier, LHBoostRegressor, LHForestClassifier, dask
 from support.pages import ROOT
 
 DOCS = ROOT / "docs"
@@ -74,10 +74,11 @@ def test_parameters_of_other_libraries_are_mapped_to_ours():
     """The third cell of a row names parameters or methods that exist."""
     page = (DOCS / "coming_from.md").read_text(encoding="utf-8")
     rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in page.splitlines() if line.startswith("| ")]
-    models = (LHBoostClassifier(), LHBoostRegressor(), LHForestClassifier())
+    models = (LHBoostClassifier(), LHBoostRegressor(), LHForestClassifier(), AdditiveLHTClassifier())
     known = (
         {name for model in models for name in model.get_params()}
         | set(dir(LHBoostClassifier))
+        | set(dir(AdditiveLHTClassifier))
         | set(lhtree.__all__)
     )
     named = {name for row in rows for name in re.findall(r"`(\w+)`", row[2])}

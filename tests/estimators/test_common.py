@@ -3,6 +3,8 @@
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from lhtree import (
+    AdditiveLHTClassifier,
+    AdditiveLHTRegressor,
     CompactLHTClassifier,
     CompactLHTRegressor,
     LHBoostClassifier,
@@ -63,6 +65,8 @@ def expect_failures(estimator):
         LHBoostClassifier(10),
         LHBoostClassifier(10, early_stopping=True, subsample=1.0),
         LHBoostRegressor(max_iter=10, early_stopping=True),
+        AdditiveLHTClassifier(n_bags=2, max_iter=100, n_iter_no_change=5),
+        AdditiveLHTRegressor("absolute_error", n_bags=2, max_iter=100, interactions=1, n_jobs=2),
     ],
     expected_failed_checks=expect_failures,
 )

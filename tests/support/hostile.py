@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 
 from lhtree import (
+    AdditiveLHTClassifier,
+    AdditiveLHTRegressor,
     CompactLHTClassifier,
     CompactLHTRegressor,
     LHBoostClassifier,
@@ -54,8 +56,14 @@ LABELS: list[list[Any]] = [
     ["", "it's", 'a"b', "%s"],
     ["true", "false", "null", "größe\n"],
 ]
-CLASSIFIERS = ("tree", "forest", "one tree", "boost", "compact")
-REGRESSORS = ("tree regressor", "forest regressor", "boost regressor", "compact regressor")
+CLASSIFIERS = ("tree", "forest", "one tree", "boost", "compact", "additive")
+REGRESSORS = (
+    "tree regressor",
+    "forest regressor",
+    "boost regressor",
+    "compact regressor",
+    "additive regressor",
+)
 
 
 class Case(NamedTuple):
@@ -147,6 +155,8 @@ def choose_classifier(random, kind, seed):
             max_one_hot=one_hot,
             random_state=seed,
         )
+    if kind == "additive":
+        return AdditiveLHTClassifier(**choose_additive(random), max_one_hot=one_hot, random_state=seed)
     direction = str(random.choice(["mean_difference", "fisher", "mixed"]))
     settings: dict[str, Any] = {
         "direction": direction,
@@ -164,6 +174,17 @@ def choose_classifier(random, kind, seed):
     if kind == "one tree":
         settings |= {"direction": "mixed", "membership": "constant", "multi_class": "one_tree"}
     return LHForestClassifier(int(random.integers(1, 4)), **settings)
+
+
+def choose_additive(random):
+    """Return random settings of an additive model."""
+    return {
+        "interactions": random.choice(np.array(["auto", 0, 2], dtype=object)),
+        "max_iter": int(random.integers(1, 20)),
+        "n_bags": int(random.integers(1, 5)),
+        "min_samples_leaf": int(random.integers(1, 4)),
+        "max_steps": random.choice(np.array(["auto", 3, None], dtype=object)),
+    }
 
 
 def choose_regressor(random, kind, seed):
@@ -190,6 +211,9 @@ def choose_regressor(random, kind, seed):
             max_one_hot=one_hot,
             random_state=seed,
         )
+    if kind == "additive regressor":
+        loss = str(random.choice(["squared_error", "squared_error", "absolute_error", "poisson", "gamma"]))
+        return AdditiveLHTRegressor(loss, **choose_additive(random), max_one_hot=one_hot, random_state=seed)
     if kind == "tree regressor":
         return LHTRegressor(min_samples_leaf=2, pruning=0, max_one_hot=one_hot)
     membership = str(random.choice(["least_squares", "constant"]))

@@ -7,6 +7,8 @@ import pandas as pd
 from hypothesis import strategies as st
 
 from lhtree import (
+    AdditiveLHTClassifier,
+    AdditiveLHTRegressor,
     CompactLHTClassifier,
     CompactLHTRegressor,
     LHBoostClassifier,
@@ -47,6 +49,7 @@ CLASSIFIERS = [
     lambda: LHBoostClassifier(5, min_samples_leaf=1, leaf="linear", random_state=0),
     lambda: LHEnsembleClassifier(3, n_estimators=2, cv=2, random_state=0),
     lambda: CompactLHTClassifier(random_state=0),
+    lambda: AdditiveLHTClassifier(1, max_iter=9, n_bags=2, min_samples_leaf=1, random_state=0),
 ]
 REGRESSORS = [
     lambda: LHTRegressor(),
@@ -56,6 +59,7 @@ REGRESSORS = [
     lambda: LHBoostRegressor(loss="poisson", max_iter=5, min_samples_leaf=1, random_state=0),
     lambda: LHEnsembleRegressor(3, n_estimators=2, cv=2, random_state=0),
     lambda: CompactLHTRegressor(random_state=0),
+    lambda: AdditiveLHTRegressor(interactions=1, max_iter=9, n_bags=2, min_samples_leaf=1, random_state=0),
 ]
 
 

@@ -46,6 +46,9 @@ OPTIONS = {
     "max_terms": "--terms",
     "penalty": "--penalty",
     "digits": "--digits",
+    "interactions": "--interactions",
+    "smoothing": "--smoothing",
+    "max_steps": "--steps",
 }
 _ESTIMATORS = {
     "tree": "LHT",
@@ -53,6 +56,7 @@ _ESTIMATORS = {
     "boost": "LHBoost",
     "ensemble": "LHEnsemble",
     "compact": "CompactLHT",
+    "additive": "AdditiveLHT",
 }
 _ENDINGS = {TaskName.CLASSIFICATION: "Classifier", TaskName.REGRESSION: "Regressor"}
 
@@ -65,6 +69,7 @@ class Kind(str, Enum):
     BOOST = "boost"
     ENSEMBLE = "ensemble"
     COMPACT = "compact"
+    ADDITIVE = "additive"
 
     def find_class(self, task: str) -> Any:
         """Return the class of the estimator for a task."""
@@ -80,7 +85,7 @@ Model = Annotated[
         metavar="KIND",
         help="boost: boosted trees, good predictions and probabilities; ensemble: boosted trees and a forest, the best "
         "predictions, six times as slow; forest: many trees per class; tree: one per class; compact: one "
-        "small tree that fits on a page.",
+        "small tree that fits on a page; additive: a curve for every column.",
     ),
 ]
 

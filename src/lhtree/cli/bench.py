@@ -37,7 +37,7 @@ def bench(
         _options.Names,
         typer.Option(
             metavar="MODEL",
-            help="Model to compare; may be repeated: boost, tree, compact, forest, mixed, cart, rf, hist_gb, "
+            help="Model to compare; may be repeated: boost, tree, compact, additive, forest, mixed, cart, rf, hist_gb, "
             "xgboost, lightgbm, catboost. Default: all that are installed.",
         ),
     ] = None,

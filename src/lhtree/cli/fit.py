@@ -42,6 +42,7 @@ EXAMPLES = (
     "lhtree fit data.csv --target y --out model.lht --holdout 0.2 --early-stopping --increasing size",
     "lhtree fit data.csv --target y --out tree.lht --model tree --beta 0.25 --drop shop",
     "lhtree fit data.csv --target y --out forest.lht --model forest --direction mixed",
+    "lhtree fit data.csv --target y --out curves.lht --model additive --interactions 2 --steps 6",
     "lhtree fit data.csv --target y --out page.lht --model compact --leaves 8 --penalty cv",
     "lhtree fit data.csv --target y --out model.lht --out-of-core",
     "lhtree fit data.csv --target y --out model.lht --positive kept --holdout 0.2",
@@ -51,6 +52,7 @@ _FEW_CLASSES = 20
 _LOSSES = (
     f"{REGRESSION_LOSSES[0]} (the default), {', '.join(REGRESSION_LOSSES[1:-1])} or {REGRESSION_LOSSES[-1]}"
 )
+_STREAMED = (Kind.BOOST, Kind.ADDITIVE)  # read a large table in batches
 
 
 def fit(
@@ -164,6 +166,28 @@ def fit(
     digits: Annotated[
         int | None,
         typer.Option("--digits", metavar="N", help="Compact: digits of the weights. Default: 3."),
+    ] = None,
+    interactions: Annotated[
+        str | None,
+        typer.Option(
+            "--interactions",
+            metavar="N",
+            help="Additive: number of surfaces of pairs of columns. Default: auto, by held-out rows.",
+        ),
+    ] = None,
+    steps: Annotated[
+        int | None,
+        typer.Option(
+            "--steps",
+            metavar="N",
+            help="Additive: maximum number of steps of a curve. Default: the fewest within a tolerance of the loss.",
+        ),
+    ] = None,
+    smoothing: Annotated[
+        float | None,
+        typer.Option(
+            "--smoothing", metavar="NUMBER", help="Additive: larger values give smoother curves. Default: 3."
+        ),
     ] = None,
     beta: Annotated[
         str | None,
@@ -280,6 +304,7 @@ def fit(
         leaves=(leaves, 2),
         terms=(terms, 1),
         digits=(digits, 1),
+        steps=(steps, 2),
         seed=(seed, 0),
     )
     if holdout is not None and not 0.0 < holdout < 1.0:
@@ -309,6 +334,9 @@ def fit(
         "max_terms": terms,
         "penalty": read_number("--penalty", penalty, "auto", "cv"),
         "digits": digits,
+        "interactions": read_number("--interactions", interactions, "auto"),
+        "max_steps": steps,
+        "smoothing": smoothing,
         "calibrate": calibrate and calibrate.value,
     }
     chosen = read_given(given, model, task)
@@ -317,7 +345,7 @@ def fit(
     _check_memory_options(
         model, data, in_memory=in_memory, out_of_core=out_of_core, holdout=holdout, calibrate=calibrate
     )
-    can_stream = model is Kind.BOOST and data != "-" and holdout is None and calibrate is None
+    can_stream = model in _STREAMED and data != "-" and holdout is None and calibrate is None
     is_streamed = out_of_core or (can_stream and not in_memory and _exceeds_memory(data, reading))
     training = (FilePasses if is_streamed else read_training)(
         data,
@@ -386,6 +414,7 @@ def fit(
         Kind.COMPACT: ("n_leaves", "n_terms", "penalty", "rounding_loss"),
         Kind.BOOST: ("n_iter",),
         Kind.ENSEMBLE: ("cv_score",),
+        Kind.ADDITIVE: ("n_iter",),
     }
     for name in learned.get(model, ()):
         facts["model"]["n_rounds" if name == "n_iter" else name] = getattr(estimator, f"{name}_")
@@ -411,7 +440,7 @@ def _check_memory_options(
     if in_memory and out_of_core:
         raise Problem("--in-memory contradicts --out-of-core: pass one of them", ExitCode.USAGE)
     obstacles = [f"--{name}: omit it" for name, value in others.items() if value is not None]
-    if model is not Kind.BOOST:
+    if model not in _STREAMED:
         obstacles.append(f"--model {model.value}: pass --model boost")
     if path == "-":
         obstacles.append("standard input, which can be read once only: pass a file")

@@ -118,7 +118,69 @@ monotonic_cst : dict, array-like of shape (m,) or None
 """
 
 
-class BaseBoost(Predictor):
+class CodedPredictor(Predictor):
+    """Base class of estimators that learn from codes of rows, in memory or in batches."""
+
+    def fit_batches(
+        self,
+        source: Any,
+        *,
+        target: str | None = None,
+        sample_weight: str | None = None,
+        batch_rows: int | None = None,
+        scratch_dir: str | None = None,
+    ) -> Any:
+        """Fit the model on a table larger than memory; the model is the same, to the bit, as that of ``fit``.
+
+        The table is read twice, and a file once more at the start, to find its target and the types of its columns.
+        Labels and scores of all rows are kept in memory, about 20 bytes a row; features become codes, a byte each, in
+        a scratch file that is deleted afterwards. Tables of up to 200,000 rows are kept in memory and not read a second
+        time. ``calibrate`` and ``warm_start`` are not supported.
+
+        Parameters
+        ----------
+        source : path, pyarrow dataset or table, tuple of arrays, or callable
+            The path of a Parquet, Arrow or CSV file, or of a folder of Parquet files, which are read as
+            ``lhtree fit`` reads them; a pyarrow dataset or table; arrays (X, y) or (X, y, sample_weight), such as
+            ``numpy.memmap``; or a function that returns a fresh iterator of such tuples each time it is called.
+        target : str, optional
+            The column to predict, of files, datasets and tables.
+        sample_weight : str, optional
+            The column of sample weights, of files, datasets and tables.
+        batch_rows : int, optional
+            Rows that are read at once. The model does not depend on it.
+        scratch_dir : str, optional
+            Where to put the scratch file; by default where temporary files go.
+
+        Returns
+        -------
+        self
+        """
+        passes = open_passes(
+            source,
+            target=target,
+            sample_weight=sample_weight,
+            batch_rows=None if batch_rows is None else check_count("batch_rows", batch_rows, 1),
+            task="regression" if self._is_regressor else "classification",
+        )
+        self._fit_passes(passes, scratch_dir)
+        return self
+
+    def _fit_passes(self, passes: Passes, scratch_dir: str | None) -> TableSummary:
+        """Fit in passes over a table; return the summary of its columns."""
+        refuse_parameters(self)
+        seed = draw_seed(self.random_state)
+        with self._progress(passes.n_rows, "reading the table") as progress:
+            table = BatchedTable(self, passes, seed, progress, scratch_dir)
+            training = prepare(self, table)
+        self._fit(training, seed=seed, scratch_dir=scratch_dir)
+        return table.summary
+
+    def _progress(self, n_tasks: int | None, what: str = "growing trees") -> Any:
+        return show_progress(n_tasks, what) if check_verbose(self.verbose) else nullcontext()
+
+
+class BaseBoost(CodedPredictor):
     """The fit of boosted trees."""
 
     def fit(
@@ -179,7 +241,7 @@ class BaseBoost(Predictor):
         given = take_validation(self, training, *validation)
         sample = training.X.sample(seed)
         normalisation, span = normalise(training, "robust", earlier, n_threads, sample)
-        warn_opposed(settings, training, sample)
+        warn_opposed(settings.of_trees["monotonic"], training, sample)
         n_trees = settings.n_rounds * settings.n_each
 
         def code(training: Training, sample: Sample, settings: BoostSettings) -> Any:
@@ -189,7 +251,7 @@ class BaseBoost(Predictor):
             return code_fit(
                 training,
                 sample,
-                settings,
+                settings.max_bins,
                 own,
                 normalisation,
                 earlier,
@@ -215,64 +277,6 @@ class BaseBoost(Predictor):
                     model = calibrate(model, training, method, build_part, n_threads, seed)
         self._model = model
         return self
-
-    def fit_batches(
-        self,
-        source: Any,
-        *,
-        target: str | None = None,
-        sample_weight: str | None = None,
-        batch_rows: int | None = None,
-        scratch_dir: str | None = None,
-    ) -> Any:
-        """Fit the model on a table larger than memory; the model is the same, to the bit, as that of ``fit``.
-
-        The table is read twice, and a file once more at the start, to find its target and the types of its columns.
-        Labels and scores of all rows are kept in memory, about 20 bytes a row; features become codes, a byte each, in
-        a scratch file that is deleted afterwards. Tables of up to 200,000 rows are kept in memory and not read a second
-        time. ``calibrate`` and ``warm_start`` are not supported.
-
-        Parameters
-        ----------
-        source : path, pyarrow dataset or table, tuple of arrays, or callable
-            The path of a Parquet, Arrow or CSV file, or of a folder of Parquet files, which are read as
-            ``lhtree fit`` reads them; a pyarrow dataset or table; arrays (X, y) or (X, y, sample_weight), such as
-            ``numpy.memmap``; or a function that returns a fresh iterator of such tuples each time it is called.
-        target : str, optional
-            The column to predict, of files, datasets and tables.
-        sample_weight : str, optional
-            The column of sample weights, of files, datasets and tables.
-        batch_rows : int, optional
-            Rows that are read at once. The model does not depend on it.
-        scratch_dir : str, optional
-            Where to put the scratch file; by default where temporary files go.
-
-        Returns
-        -------
-        self
-        """
-        passes = open_passes(
-            source,
-            target=target,
-            sample_weight=sample_weight,
-            batch_rows=None if batch_rows is None else check_count("batch_rows", batch_rows, 1),
-            task="regression" if self._is_regressor else "classification",
-        )
-        self._fit_passes(passes, scratch_dir)
-        return self
-
-    def _fit_passes(self, passes: Passes, scratch_dir: str | None) -> TableSummary:
-        """Fit in passes over a table; return the summary of its columns."""
-        refuse_parameters(self)
-        seed = draw_seed(self.random_state)
-        with self._progress(passes.n_rows, "reading the table") as progress:
-            table = BatchedTable(self, passes, seed, progress, scratch_dir)
-            training = prepare(self, table)
-        self._fit(training, seed=seed, scratch_dir=scratch_dir)
-        return table.summary
-
-    def _progress(self, n_tasks: int | None, what: str = "growing trees") -> Any:
-        return show_progress(n_tasks, what) if check_verbose(self.verbose) else nullcontext()
 
     def _staged(self, model: Model, X: Any) -> Iterator[NDArray[np.float64]]:
         """Raw scores after each round, shape (n, n_targets) each."""

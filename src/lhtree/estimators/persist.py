@@ -10,6 +10,7 @@ import numpy as np
 
 from ..files import BITS64, ModelFileError, naming, read_file, write_file
 from ..model.model import read
+from .additive import AdditiveLHTClassifier, AdditiveLHTRegressor, BaseAdditive
 from .base import Predictor
 from .boost import LHBoostClassifier, LHBoostRegressor
 from .compact import BaseCompact, CompactLHTClassifier, CompactLHTRegressor
@@ -23,6 +24,7 @@ _ESTIMATORS: dict[str, type[Predictor]] = {
         *(LHTClassifier, LHForestClassifier, LHBoostClassifier, CompactLHTClassifier),
         *(LHTRegressor, LHForestRegressor, LHBoostRegressor, CompactLHTRegressor),
         *(LHEnsembleClassifier, LHEnsembleRegressor),
+        *(AdditiveLHTClassifier, AdditiveLHTRegressor),
     )
 }
 
@@ -101,6 +103,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         model = file.model
         is_same_kind = (model.forest is not None) == kind._is_forest and model.link in kind._links
         is_same_kind &= (model.compact is not None) == issubclass(kind, BaseCompact)
+        is_same_kind &= (model.additive is not None) == issubclass(kind, BaseAdditive)
         if not is_same_kind or (model.pool is not None) != issubclass(kind, BaseEnsemble):
             raise ModelFileError("the estimator does not match its trees")
         _check_known("parameters", header["parameters"], kind)

@@ -2,7 +2,8 @@
 
 At every block on the path of a row the outcome changes, and this change is divided among the features of the block.
 Memberships: in proportion to the terms that pull to the side taken. Values: by the share of each weight in the gain of
-the block; in a linear leaf every slope has its own term.
+the block; in a linear leaf every slope has its own term. Additive models: the value of a curve belongs to its column,
+that of a surface to both of its columns equally.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from .. import _core
 from .._core import add_contributions
 from ..model.model import Model, Pool
 from ..model.shares import memberships_at
+from ..model.terms import read_axes
 from ._paths import Floats, Ints, sum_targets
 
 _PATHS_AT_ONCE = 1 << 22
@@ -36,6 +38,10 @@ def find_contributions(model: Model, X: NDArray[Any], out: Floats) -> Floats:
     for begin in range(0, len(X), n_at_once):
         some = slice(begin, begin + n_at_once)
         leaf = model.ask("apply", X[some])
+        if model.additive is not None:
+            clipped[some] = 0.0
+            _add_terms(model, leaf, own[some])
+            continue
         clipped[some] = add_contributions(
             trees.arrays(),
             parent=trees.parent,
@@ -84,6 +90,20 @@ def _add_part(pool: Pool, total: Floats) -> Floats:
         return pool.weight * total
     log = np.log(np.maximum(total, _core.LEAST_MEMBERSHIP))
     return pool.weight * (log - log[..., ::-1] if log.shape[-1] == 2 else log)
+
+
+def _add_terms(model: Model, leaf: Ints, out: Floats) -> None:
+    """Add the values of curves to the contributions of their columns; a surface is divided equally between two.
+
+    The contribution of a column of categories is that of its first feature.
+    """
+    trees = model.trees
+    for tree, target in enumerate(model.target_of.tolist()):
+        root = trees.block_ptr[tree]
+        features = [axis.feature for axis in read_axes(model, tree)]
+        values = trees.intercept[root + leaf[:, tree]]
+        for feature in features:
+            out[:, target, feature] += values / len(features)
 
 
 def _find_shares(model: Model, leaf: Ints) -> Floats:

@@ -55,6 +55,7 @@ MODEL_ARRAYS = {
     "oob_prediction": _optional("f8", "number", "out-of-bag predictions of a regression"),
     "residual": _optional("f8", "residual", "out-of-bag |response - prediction|, ascending"),
     "residual_weight": _optional("f8", "residual", "weights of their rows; 1 each if not given"),
+    "band": _optional("f8", "block", "standard errors of the values of an additive model; 0 unless a leaf"),
     "bins_ptr": _optional(
         "i8", "feature", "first bin of every feature, for warm starts of boosted models", points_to="bin"
     ),
@@ -95,7 +96,7 @@ _GROUPS = (
 _MOST = np.finfo(np.float64).max / 2.0
 _FINITE = (
     *("gain", "hyperplane_share", "membership_mean", "value"),
-    *("base", "prototypes_response", "statistics"),
+    *("base", "prototypes_response", "statistics", "band"),
 )
 
 

@@ -69,11 +69,14 @@ def _is_record(checks: dict[str, Check]) -> Check:
 
 
 def _is_parameter(value: Any) -> bool:
-    """A plain value, a list of plain values, or weights by label."""
+    """A plain value, a list of plain values or of lists of them, or weights by label."""
     if isinstance(value, dict):
         is_weights = _is_record(dict.fromkeys(("labels", "weights"), _is_list_of(_is_plain)))
         return is_weights(value) and len(value["labels"]) == len(value["weights"])
-    return _is_plain(value) or _is_list_of(_is_plain)(value)
+    is_pair = _is_list_of(_is_plain)
+    return _is_plain(value) or _is_list_of(lambda part: _is_plain(part) or (is_pair(part) and part != []))(
+        value
+    )
 
 
 def _is_column(column: Any) -> bool:
@@ -126,6 +129,19 @@ POOL: dict[str, Check] = {
     "boost_weight": lambda v: _is_float(v) and v >= 0.0,
     "cv_score": _is_float,
 }
+_EDIT: dict[str, Check] = {
+    "operation": _is_text,
+    "column": _is_text,
+    "about": _is_text,
+    "reason": _is_text,
+    "loss_before": lambda v: v is None or _is_float(v),
+    "loss_after": lambda v: v is None or _is_float(v),
+}
+ADDITIVE: dict[str, Check] = {
+    "learning_rate": lambda v: _is_float(v) and 0.0 < v <= 1.0,
+    "n_iter": _is_list_of(_is_count),
+    "edits": _is_list_of(_is_record(_EDIT)),
+}
 RESPONSE: dict[str, Check] = {"low": _is_float, "high": _is_float, "mean": _is_float}
 
 
@@ -172,6 +188,11 @@ HEADER = {
     "compact": Field(
         _or_null(_is_record(COMPACT)),
         f"{', '.join(COMPACT)}, or null unless the model is a compact tree",
+        None,
+    ),
+    "additive": Field(
+        _or_null(_is_record(ADDITIVE)),
+        f"{', '.join(ADDITIVE)}, or null unless the model is additive",
         None,
     ),
     "metadata": Field(_or_null(lambda v: isinstance(v, dict)), "an object, or null"),

@@ -17,6 +17,7 @@ from .. import __version__
 from .._write import write_whole
 from ..model.model import Model, Pool
 from ..model.records import (
+    AdditiveRecord,
     Bins,
     BoostRecord,
     Calibration,
@@ -26,12 +27,14 @@ from ..model.records import (
     Prototypes,
     ResponseRecord,
 )
+from ..model.terms import read_terms
 from ..model.trees import SCHEMA, Trees
 from ..tables.encoding import Encoding
 from ..tables.normalise import Normalisation, Span
 from .arrays import ALL_ARRAYS, MODEL_ARRAYS, Arrays, check_shapes, check_trees, check_values
 from .container import Container, ModelFileError, check, pack_container, parse, parse_json, read_container
 from .header import (
+    ADDITIVE,
     BOOST,
     COMPACT,
     FOREST,
@@ -108,6 +111,7 @@ def pack(model: Model, header: dict[str, Any]) -> NDArray[np.uint8]:
         ("prototypes_", model.prototypes),
         ("bins_", model.boost and model.boost.bins),
         ("", model.forest),
+        ("", model.additive),
         ("", model.response),
     ):
         own = {} if record is None else {prefix + name: value for name, value in vars(record).items()}
@@ -122,6 +126,7 @@ def pack(model: Model, header: dict[str, Any]) -> NDArray[np.uint8]:
         "forest": _encode(model.forest, FOREST),
         "boost": _encode(model.boost, BOOST),
         "compact": _encode(model.compact, COMPACT),
+        "additive": _encode(model.additive, ADDITIVE),
         "link": model.link,
         "calibration": None if model.calibration is None else model.calibration.method,
         "min_samples_leaf": model.min_samples_leaf,
@@ -185,6 +190,8 @@ def check_file(container: Container) -> ModelFile:
     except ValueError as error:  # from the checks of the core
         raise ModelFileError(f"its arrays are {error}") from None
     check_trees(arrays, model.n_targets)
+    if model.additive is not None:
+        check_terms(model)
     check(
         (model.compact is not None) == model.trees.has_units,
         "a compact tree has no record of its fit (compact), or another model has one",
@@ -192,6 +199,14 @@ def check_file(container: Container) -> ModelFile:
     if "base" not in arrays or header["forest"] is not None:  # a boosted model needs no description
         check_estimators(header["forest"], model.n_estimators)
     return ModelFile(model, header, stored, container.version, container.sha256, container.n_bytes)
+
+
+def check_terms(model: Model) -> None:
+    """Check that every tree of an additive model is a curve or a surface, with the same cells for all targets."""
+    try:
+        read_terms(model)
+    except ValueError as error:
+        raise ModelFileError(str(error)) from None
 
 
 def _check_required(header: dict[str, Any]) -> None:
@@ -219,10 +234,12 @@ def _format(version: tuple[int, int]) -> str:
 
 def _build(header: dict[str, Any], arrays: Arrays, classes: NDArray[Any]) -> Model:
     forest, boost, response = header["forest"], header["boost"], header["response"]
-    compact = header["compact"]
+    compact, additive = header["compact"], header["additive"]
     prototypes, bins = _take_group(arrays, "prototypes_"), _take_group(arrays, "bins_")
     if (boost is None) != (not bins):
         raise ModelFileError("it has boost or bins alone")
+    if (additive is None) != ("band" not in arrays):
+        raise ModelFileError("it has additive or band alone")
     knots = _take_group(arrays, "calibration_")
     if (header["calibration"] is None) != (not knots):
         raise ModelFileError("it has calibration or its knots alone")
@@ -247,6 +264,7 @@ def _build(header: dict[str, Any], arrays: Arrays, classes: NDArray[Any]) -> Mod
         boost=None if boost is None else _build_boost(boost, bins),
         compact=None if compact is None else _build_compact(compact),
         pool=_build_pool(header, arrays),
+        additive=None if additive is None else _build_additive(additive, arrays),
         response=response
         and ResponseRecord(
             **response, residual=arrays.get("residual"), residual_weight=arrays.get("residual_weight")
@@ -283,6 +301,12 @@ def _take_group(arrays: Arrays, prefix: str) -> Arrays:
 
 def _build_compact(compact: dict[str, Any]) -> CompactRecord:
     return CompactRecord(**compact | {"objective": tuple(compact["objective"])})
+
+
+def _build_additive(additive: dict[str, Any], arrays: Arrays) -> AdditiveRecord:
+    return AdditiveRecord(
+        additive["learning_rate"], tuple(additive["n_iter"]), arrays["band"], tuple(additive["edits"])
+    )
 
 
 def _build_boost(boost: dict[str, Any], bins: Arrays) -> BoostRecord:

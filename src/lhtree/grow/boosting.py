@@ -134,7 +134,7 @@ class BoostSettings:
                 "l2_regularization": check_number("l2_regularization", params["l2_regularization"]),
                 "min_samples_leaf": float(_count("min_samples_leaf", params)),
                 "shrinkage": check_number("shrinkage", params["shrinkage"]),
-                "monotonic": _monotonic(params["monotonic_cst"], training),
+                "monotonic": find_monotonic(params["monotonic_cst"], training),
                 "growth": growth,
                 "n_directions": capacity.n_directions,
                 "max_depth": min(_count("max_depth", params), _DEEPEST),
@@ -167,7 +167,7 @@ class CodedFit(NamedTuple):
 def code_fit(
     training: Training,
     sample: Sample,
-    settings: BoostSettings,
+    max_bins: int,
     validation: Validation | None,
     normalisation: Normalisation,
     earlier: Model | None,
@@ -178,7 +178,7 @@ def code_fit(
     """Learn bins, or take the bins of an ``earlier`` model, and code all rows."""
     record = None if earlier is None else earlier.boost
     if record is None:
-        bins = _learn_bins(training, sample, settings, validation, normalisation, n_threads)
+        bins = _learn_bins(training, sample, max_bins, validation, normalisation, n_threads)
     else:
         levels = training.encoding.levels
         centre, scale = normalisation
@@ -193,7 +193,7 @@ def code_fit(
 def _learn_bins(
     training: Training,
     sample: Sample,
-    settings: BoostSettings,
+    max_bins: int,
     validation: Validation | None,
     normalisation: Normalisation,
     n_threads: int,
@@ -211,7 +211,7 @@ def _learn_bins(
         **sample.X.arguments(),
         centre=normalisation.centre,
         scale=normalisation.scale,
-        max_bins=settings.max_bins,
+        max_bins=max_bins,
         n_threads=n_threads,
         rows=None if own is None or own.all() else np.flatnonzero(own),
         **of_weights,
@@ -322,9 +322,8 @@ def _share(name: str, value: Any) -> float:
     return float(value)
 
 
-def warn_opposed(settings: BoostSettings, training: Training, sample: Sample) -> None:
+def warn_opposed(signs: NDArray[np.int8] | None, training: Training, sample: Sample) -> None:
     """Warn if a monotonic constraint opposes the rank correlation of its column with the response."""
-    signs = settings.of_trees["monotonic"]
     if signs is None:
         return
     ((response,), _), encoding = training.responses(), training.encoding
@@ -349,7 +348,7 @@ def warn_opposed(settings: BoostSettings, training: Training, sample: Sample) ->
             )
 
 
-def _monotonic(constraints: Any, training: Training) -> NDArray[np.int8] | None:
+def find_monotonic(constraints: Any, training: Training) -> NDArray[np.int8] | None:
     """The constraint of every feature; None without any."""
     if constraints is None:
         return None

@@ -326,6 +326,23 @@ class NumberPoolHead(_Pooled, NumberScoreHead):
     """The weighted predictions of boosted trees and of a forest."""
 
 
+@dataclass(frozen=True)
+class AdditiveHead(RawScoreHead):
+    """A base score and the values of all curves and surfaces, passed through a link: additive classifiers."""
+
+    model_noun: ClassVar[str] = "an additive model"
+    estimator_noun: ClassVar[str] = "term"
+    gain_noun: ClassVar[str] = "share of the mean absolute value"
+
+
+@dataclass(frozen=True)
+class AdditiveNumberHead(NumberScoreHead):
+    """The same for numbers: additive regressors."""
+
+    estimator_noun: ClassVar[str] = AdditiveHead.estimator_noun
+    gain_noun: ClassVar[str] = AdditiveHead.gain_noun
+
+
 _HEADS: dict[str, type[Head]] = {
     "wolf": WolfHead,
     "logistic": RawScoreHead,
@@ -334,13 +351,26 @@ _HEADS: dict[str, type[Head]] = {
     "identity": NumberScoreHead,
     "log": NumberScoreHead,
 }
+_ADDITIVE: dict[type[Head], type[Head]] = {RawScoreHead: AdditiveHead, NumberScoreHead: AdditiveNumberHead}
 NUMBER_LINKS = tuple(link for link, head in _HEADS.items() if head.predicts == "value")
 
 
-def make_head(link: str, labels: Sequence[Any], *, shares_classes: bool, is_pooled: bool = False) -> Head:
-    """Return the head of a model from its link, its classes, and whether one tree has the outcomes of all classes."""
+def make_head(
+    link: str,
+    labels: Sequence[Any],
+    *,
+    shares_classes: bool,
+    is_pooled: bool = False,
+    is_additive: bool = False,
+) -> Head:
+    """Return the head of a model from its link, its classes and the kind of its trees.
+
+    ``shares_classes`` is whether one tree has the outcomes of all classes, ``is_additive`` whether trees are curves and
+    surfaces.
+    """
     if is_pooled:
         of_classes = JointPoolHead if shares_classes else PoolHead
         return (of_classes if labels else NumberPoolHead)(link, tuple(labels))
     joint = SharesHead if link == "wolf" else JointScoreHead
-    return (joint if shares_classes else _HEADS[link])(link, tuple(labels))
+    kind = joint if shares_classes else _HEADS[link]
+    return (_ADDITIVE[kind] if is_additive else kind)(link, tuple(labels))

@@ -19,7 +19,15 @@ from ..tables.normalise import Normalisation, Span
 from ..tables.rows import EncodedRows
 from .heads import Head, make_head
 from .numbers import NumberFormat
-from .records import BoostRecord, Calibration, CompactRecord, ForestRecord, Prototypes, ResponseRecord
+from .records import (
+    AdditiveRecord,
+    BoostRecord,
+    Calibration,
+    CompactRecord,
+    ForestRecord,
+    Prototypes,
+    ResponseRecord,
+)
 from .shares import memberships_at
 from .trees import Trees
 
@@ -51,6 +59,7 @@ class Model:
     forest: ForestRecord | None = None  # of forests only
     boost: BoostRecord | None = None  # of boosted models only
     compact: CompactRecord | None = None  # of compact trees only
+    additive: AdditiveRecord | None = None  # of additive models only
     calibration: Calibration | None = None
     min_samples_leaf: float | None = None  # in use; None for boosted models
     response: ResponseRecord | None = None  # of regressions only
@@ -138,7 +147,11 @@ class Model:
     def head(self) -> Head:
         """The object that turns outputs of trees into predictions."""
         return make_head(
-            self.link, self.labels, shares_classes=self.trees.is_joint, is_pooled=self.pool is not None
+            self.link,
+            self.labels,
+            shares_classes=self.trees.is_joint,
+            is_pooled=self.pool is not None,
+            is_additive=self.additive is not None,
         )
 
     @property

@@ -1,4 +1,4 @@
-"""Records of a fit that a model keeps besides its trees: forest, boosting, compact tree, response, calibration."""
+"""Records of a fit that a model keeps besides its trees: how it was fitted, its response, and its calibration."""
 
 from __future__ import annotations
 
@@ -78,6 +78,16 @@ class CompactRecord:
     penalty: float  # in use: given, or chosen by cross-validation
     rounding_loss: float  # training accuracy (R² of a regression) that rounding cost
     objective: tuple[float, ...]  # of every tree that was kept, in turn
+
+
+@dataclass(frozen=True)
+class AdditiveRecord:
+    """How an additive model was fitted, and how it was edited since then."""
+
+    learning_rate: float
+    n_iter: tuple[int, ...]  # cycles of every bag that were kept
+    band: NDArray[np.float64]  # standard error of the value of every leaf, by the jackknife over bags; else 0
+    edits: tuple[dict[str, Any], ...] = ()
 
 
 @dataclass(frozen=True)

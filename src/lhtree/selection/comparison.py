@@ -66,6 +66,7 @@ PEERS = {
     "ensemble": Peer("lhtree: ensemble", "lhtree.LHEnsemble", _ONE_THREAD),
     "tree": Peer("lhtree: tree", "lhtree.LHT"),
     "compact": Peer("lhtree: compact tree", "lhtree.CompactLHT"),
+    "additive": Peer("lhtree: additive model", "lhtree.AdditiveLHT", _ONE_THREAD),
     "forest": Peer("lhtree: forest", "lhtree.LHForest", _ONE_THREAD),
     # The regression forest is mixed by default.
     "mixed": Peer(

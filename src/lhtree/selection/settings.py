@@ -34,6 +34,9 @@ _COMPACT_TERMS = (2, 4, 8)
 _COMPACT_PENALTIES = (0.3, 1.0, 3.0, 10.0)
 
 _ENSEMBLE_ROUNDS = (200, 400, 800)
+_ADDITIVE_PAIRS = ("auto", 0, 2, 5, 10, 20)
+_ADDITIVE_SMOOTHINGS = (0.5, 1.0, 3.0, 10.0)
+_ADDITIVE_LEAVES = (2, 5, 10, 20, 50)
 
 Setting = dict[str, Any]  # values of the searched parameters that the estimator has
 Draw = Callable[[np.random.Generator, Setting, int], Setting]
@@ -67,6 +70,8 @@ def _choose_draw(params: Setting) -> Draw:
         return _draw_compact
     if "cv" in params:
         return _draw_ensemble
+    if "interactions" in params:
+        return _draw_additive
     return _draw_boost if "max_iter" in params else _draw_trees
 
 
@@ -135,6 +140,16 @@ def _draw_compact(generator: np.random.Generator, params: Setting, n_rows: int) 
         "max_terms": int(generator.choice(_COMPACT_TERMS)),
         "penalty": float(generator.choice(_COMPACT_PENALTIES)),
         "min_samples_leaf": int(generator.choice(leaves)),
+    }
+
+
+def _draw_additive(generator: np.random.Generator, params: Setting, n_rows: int) -> Setting:
+    leaves = [count for count in _ADDITIVE_LEAVES if count <= max(2, n_rows // 10)]
+    return {
+        "interactions": _ADDITIVE_PAIRS[generator.integers(len(_ADDITIVE_PAIRS))],
+        "smoothing": float(generator.choice(_ADDITIVE_SMOOTHINGS)),
+        "min_samples_leaf": int(generator.choice(leaves)),
+        "l2_regularization": float(generator.choice(_BOOST_L2)),
     }
 
 

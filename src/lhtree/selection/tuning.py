@@ -336,16 +336,18 @@ def tune(
     - for boosted trees: direction, growth, max_iter, learning_rate, max_depth, min_samples_leaf, l2_regularization and
       n_directed;
     - for ensembles: max_iter and n_estimators;
-    - for compact trees: max_leaf_nodes, max_terms, penalty and min_samples_leaf.
+    - for compact trees: max_leaf_nodes, max_terms, penalty and min_samples_leaf;
+    - for additive models: interactions, smoothing, min_samples_leaf and l2_regularization.
 
     A setting that is significantly worse than the best is abandoned early. The same ``random_state`` gives the same
     result unless the time limit is reached.
 
     Parameters
     ----------
-    estimator : {"tree", "forest", "boost", "ensemble", "compact"} or estimator
-        ``LHTClassifier()``, ``LHForestClassifier()``, ``LHBoostClassifier()``, ``LHEnsembleClassifier()`` or
-        ``CompactLHTClassifier()``; or any estimator of lhtree, regressors included, whose other parameters are kept.
+    estimator : {"tree", "forest", "boost", "ensemble", "compact", "additive"} or estimator
+        ``LHTClassifier()``, ``LHForestClassifier()``, ``LHBoostClassifier()``, ``LHEnsembleClassifier()``,
+        ``CompactLHTClassifier()`` or ``AdditiveLHTClassifier()``; or any estimator of lhtree, regressors included,
+        whose other parameters are kept.
     X : array-like of shape (n, m)
         Samples, as for ``fit``.
     y : array-like of shape (n,)
@@ -463,6 +465,7 @@ def _find_estimator(estimator: Any) -> Any:
         "boost": "LHBoost",
         "ensemble": "LHEnsemble",
         "compact": "CompactLHT",
+        "additive": "AdditiveLHT",
     }
     if isinstance(estimator, str) and estimator in named:
         return getattr(lhtree, f"{named[estimator]}Classifier")()

@@ -52,7 +52,8 @@ double measure_mean(Rows& rows, double largest) {
     return (sums.high.value() * 0x1p26 + sums.low.value()) / sums.weight.value() * unit;
 }
 
-// The best constants. They come from sums of integers, so they do not depend on the order of rows.
+}  // namespace
+
 std::vector<double> find_initial_scores(const Loss& loss, Rows& rows, const ResponseSurvey& survey) {
     return std::visit(
         [&](const auto& one) -> std::vector<double> {
@@ -70,8 +71,6 @@ std::vector<double> find_initial_scores(const Loss& loss, Rows& rows, const Resp
         },
         loss);
 }
-
-}  // namespace
 
 Boosted boost(const Plan& plan, Rows& rows, std::size_t n_threads, Watch& watch) {
     Boosted result;

@@ -67,6 +67,9 @@ constexpr std::size_t most_sampled = 200000;
 std::vector<std::int64_t> sample_rows(std::size_t n_rows, std::uint64_t seed,
                                       std::size_t most = most_sampled);
 
+// The best constants. They come from sums of integers, so they do not depend on the order of rows.
+std::vector<double> find_initial_scores(const Loss& loss, Rows& rows, const ResponseSurvey& survey);
+
 Boosted boost(const Plan& plan, Rows& rows, std::size_t n_threads, Watch& watch);
 
 }  // namespace lhtree::boost

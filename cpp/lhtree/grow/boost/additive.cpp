@@ -1,0 +1,367 @@
+#include "lhtree/grow/boost/additive.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lhtree::boost {
+namespace {
+
+constexpr std::size_t cycles_per_hessian =
+    4;  // Hessians change slowly: cells keep their sums for some cycles
+constexpr std::size_t rows_at_once = 512;
+
+// Labels and weights of some rows, in their order.
+struct OrderedRows {
+    std::vector<std::int32_t> classes;
+    std::vector<double> response, weight;
+
+    OrderedRows(const RowData& rows, const std::vector<std::uint32_t>& order) {
+        for (const std::uint32_t row : order) {
+            if (rows.labels.classes) classes.push_back(rows.labels.classes[row]);
+            if (rows.labels.response) response.push_back(rows.labels.response[row]);
+            weight.push_back(rows.weight ? rows.weight[row] : 1.0);
+        }
+    }
+    Scored score(const double* raw, std::size_t begin, std::size_t n_rows, std::size_t n_scores,
+                 const double* log_sums) const {
+        return {classes.empty() ? nullptr : classes.data() + begin,
+                response.empty() ? nullptr : response.data() + begin,
+                raw + begin * n_scores,
+                n_rows,
+                n_scores,
+                log_sums,
+                nullptr};
+    }
+};
+
+// Derivatives of rows, each times its weight. A loss that selects has no second derivative: a parabola above
+// it that touches it at the raw score takes its place.
+class Differentiator {
+  public:
+    Differentiator(const Loss& loss, std::size_t n_scores) : loss_(loss), n_scores_(n_scores) {}
+
+    void begin(const double* raw, std::size_t n_rows) {
+        if (!std::holds_alternative<Softmax>(loss_)) return;
+        log_sums_.resize(n_rows);
+        for (std::size_t row = 0; row < n_rows; ++row)
+            log_sums_[row] = Softmax::log_sum(raw + row * n_scores_, n_scores_);
+    }
+    void find(const OrderedRows& rows, const double* raw, std::size_t n_rows, std::size_t score,
+              std::vector<float>& gradient, std::vector<float>& hessian) const {
+        gradient.resize(n_rows);
+        hessian.resize(n_rows);
+        differentiate(loss_, rows.score(raw, 0, n_rows, n_scores_, log_sums_.data()), score, gradient.data(),
+                      hessian.data());
+        if (selects(loss_)) bound_selection(rows, raw, n_rows, gradient, hessian);
+        for (std::size_t row = 0; row < n_rows; ++row) {
+            const auto weight = static_cast<float>(rows.weight[row]);
+            gradient[row] *= weight;
+            hessian[row] *= weight;
+        }
+    }
+
+  private:
+    const Loss& loss_;
+    std::size_t n_scores_;
+    std::vector<double> log_sums_;
+
+    void bound_selection(const OrderedRows& rows, const double* raw, std::size_t n_rows,
+                         std::vector<float>& gradient, std::vector<float>& hessian) const {
+        double total = 0.0;
+        for (std::size_t row = 0; row < n_rows; ++row) total += std::abs(rows.response[row] - raw[row]);
+        const double least = std::max(1e-2 * total / static_cast<double>(n_rows), 1e-12);
+        const double share = selected_share(loss_);
+        const double unit = std::holds_alternative<AbsoluteError>(loss_) ? 2.0 : 1.0;
+        for (std::size_t row = 0; row < n_rows; ++row) {
+            const double residual = rows.response[row] - raw[row], size = std::abs(residual) + least;
+            gradient[row] = static_cast<float>(-unit * (0.5 * residual / size + share - 0.5));
+            hessian[row] = static_cast<float>(unit * 0.5 / size);
+        }
+    }
+};
+
+double mean_loss(const Loss& loss, const OrderedRows& rows, const double* raw, std::size_t begin,
+                 std::size_t n_rows, std::size_t n_scores) {
+    double sum = 0.0, weight = 0.0;
+    each_row_loss(
+        loss, rows.score(raw, begin, n_rows, n_scores, nullptr), [](std::size_t) { return true; },
+        [&](std::size_t row, double value) {
+            sum += rows.weight[begin + row] * value;
+            weight += rows.weight[begin + row];
+        });
+    return weight > 0.0 ? sum / weight : 0.0;
+}
+
+// The boosting of one bag: its rows come first, then those of its fold.
+class Bag {
+  public:
+    Bag(const AdditivePlan& plan, const RowData& rows, std::size_t number, double* values)
+        : plan_(plan),
+          n_scores_(rows.n_scores()),
+          order_(order_rows(plan, rows, number)),
+          labels_(rows, order_),
+          loss_(rows.loss),
+          differentiator_(loss_, n_scores_),
+          values_(values) {
+        const std::size_t n_slots = rows.bins.slots.size(), n_rows = order_.size();
+        raw_.resize(n_rows * n_scores_);
+        cells_.resize(plan.terms.size());
+        for (std::size_t t = 0; t < plan.terms.size(); ++t)
+            if (plan.terms[t].is_active) cells_[t].resize(n_rows);
+        for (std::size_t i = 0; i < n_rows; ++i) {
+            const std::uint8_t* const codes = rows.codes + order_[i] * n_slots;
+            for (std::size_t k = 0; k < n_scores_; ++k) raw_[i * n_scores_ + k] = plan.base[k];
+            for (std::size_t t = 0; t < plan.terms.size(); ++t) {
+                const AdditiveTerm& term = plan.terms[t];
+                const std::size_t cell = term.cell(codes);
+                if (term.is_active) cells_[t][i] = static_cast<std::uint16_t>(cell);
+                for (std::size_t k = 0; k < n_scores_; ++k)
+                    raw_[i * n_scores_ + k] += values[(term.begin + cell) * n_scores_ + k];
+            }
+        }
+    }
+
+    std::vector<double> boost(Watch& watch) {
+        std::vector<double> losses{loss()}, best(values_, values_ + plan_.n_cells() * n_scores_);
+        hessians_.resize(plan_.terms.size() * n_scores_);
+        double least = losses[0];
+        const double tol = plan_.tol * std::abs(least);
+        std::size_t n_since = 0;
+        for (std::size_t cycle = 0; cycle < plan_.n_cycles && n_since < plan_.patience; ++cycle) {
+            watch.check();
+            run_cycle(cycle);
+            losses.push_back(loss());
+            const bool is_better = losses.back() < least - tol;
+            n_since = is_better ? 0 : n_since + 1;
+            if (!is_better) continue;
+            least = losses.back();
+            std::copy(values_, values_ + best.size(), best.begin());
+        }
+        std::copy(best.begin(), best.end(), values_);
+        return losses;
+    }
+
+  private:
+    const AdditivePlan& plan_;
+    std::size_t n_scores_, n_train_ = 0;
+    std::vector<std::uint32_t> order_;
+    OrderedRows labels_;
+    const Loss& loss_;
+    Differentiator differentiator_;
+    double* values_;
+    std::vector<double> raw_;
+    std::vector<std::vector<std::uint16_t>> cells_;  // of every active term: the cell of every row
+    std::vector<float> gradient_, hessian_, moved_;
+    std::vector<std::vector<CellSums>> hessians_;  // by term and score: Hessians and weights
+
+    std::vector<std::uint32_t> order_rows(const AdditivePlan& plan, const RowData& rows, std::size_t number) {
+        std::vector<std::uint32_t> order, held;
+        for (std::size_t row = 0; row < rows.labels.n_rows; ++row)
+            if (plan.fold[row] >= 0)
+                (plan.fold[row] == static_cast<std::int32_t>(number) ? held : order)
+                    .push_back(static_cast<std::uint32_t>(row));
+        n_train_ = order.size();
+        order.insert(order.end(), held.begin(), held.end());
+        return order;
+    }
+    // Of the fold or, if that is empty, of the rows of the bag.
+    double loss() const {
+        const std::size_t n_held = order_.size() - n_train_;
+        return n_held > 0 ? mean_loss(loss_, labels_, raw_.data(), n_train_, n_held, n_scores_)
+                          : mean_loss(loss_, labels_, raw_.data(), 0, n_train_, n_scores_);
+    }
+    void run_cycle(std::size_t cycle) {
+        differentiator_.begin(raw_.data(), n_train_);
+        for (std::size_t k = 0; k < n_scores_; ++k) run_score(cycle, k);
+    }
+    // Within a cycle the loss is a parabola of the score of every row: gradients move with the steps of the
+    // terms, Hessians stay.
+    void run_score(std::size_t cycle, std::size_t k) {
+        differentiator_.find(labels_, raw_.data(), n_train_, k, gradient_, hessian_);
+        std::vector<double> changes(plan_.n_cells());
+        moved_.assign(n_train_, 0.0f);
+        double squares = 0.0, hessians = 0.0;
+        float steepest = 0.0f;
+        for (std::size_t i = 0; i < n_train_; ++i) {
+            const auto g = static_cast<double>(gradient_[i]);
+            squares += labels_.weight[i] > 0.0 ? g * g / labels_.weight[i] : 0.0;
+            hessians += static_cast<double>(hessian_[i]);
+            steepest = std::max(steepest, std::abs(gradient_[i]));
+        }
+        if (!(steepest > 0.0f) || !(hessians > 0.0)) return;
+        const double dispersion = squares / hessians;
+        int exponent;
+        std::frexp(steepest, &exponent);
+        const double quantum = std::ldexp(1.0, exponent - 26);
+        const bool is_new = cycle % cycles_per_hessian == 0;
+        const std::uint16_t* before = nullptr;  // cells of the term with the last step
+        std::vector<float> step;
+        std::vector<CellSums> cells;
+        for (std::size_t t = 0; t < plan_.terms.size(); ++t) {
+            const AdditiveTerm& term = plan_.terms[t];
+            if (!term.is_active) continue;
+            std::vector<CellSums>& known = hessians_[t * n_scores_ + k];
+            if (is_new) sum_hessians(t, known);
+            cells = known;
+            sum_gradients(t, before, step, static_cast<float>(1.0 / quantum), quantum, cells);
+            double* const additions = changes.data() + term.begin;
+            if (term.axes.size() == 1)
+                find_curve_step(cells, term.axes[0], plan_.step, dispersion, additions);
+            else
+                find_surface_step(cells, term.axes[0], term.axes[1], plan_.step, additions);
+            before = cells_[t].data();
+            step.assign(additions, additions + term.n_cells());
+        }
+        apply(changes, before, step, k);
+    }
+    void sum_hessians(std::size_t t, std::vector<CellSums>& sums) const {
+        sums.assign(plan_.terms[t].n_cells(), {});
+        const std::uint16_t* const cells = cells_[t].data();
+        for (std::size_t i = 0; i < n_train_; ++i) {
+            sums[cells[i]].hessian += static_cast<double>(hessian_[i]);
+            sums[cells[i]].weight += labels_.weight[i];
+        }
+    }
+    // Adds up the gradients of a term in quanta, after the step of the term before it.
+    void sum_gradients(std::size_t t, const std::uint16_t* before, const std::vector<float>& step,
+                       float per_gradient, double quantum, std::vector<CellSums>& sums) {
+        std::vector<std::int64_t> counts(sums.size());
+        const std::uint16_t* const cells = cells_[t].data();
+        std::int32_t quanta[rows_at_once];
+        for (std::size_t begin = 0; begin < n_train_; begin += rows_at_once) {
+            const std::size_t n = std::min(rows_at_once, n_train_ - begin);
+            float* const moved = moved_.data() + begin;
+            if (before)
+                for (std::size_t i = 0; i < n; ++i) moved[i] += step[before[begin + i]];
+            for (std::size_t i = 0; i < n; ++i) {
+                const float now = (gradient_[begin + i] + hessian_[begin + i] * moved[i]) * per_gradient;
+                quanta[i] = static_cast<std::int32_t>(std::clamp(now, -2e9f, 2e9f));
+            }
+            for (std::size_t i = 0; i < n; ++i) counts[cells[begin + i]] += quanta[i];
+        }
+        for (std::size_t cell = 0; cell < sums.size(); ++cell)
+            sums[cell].gradient = static_cast<double>(counts[cell]) * quantum;
+    }
+    // Adds the changes of a cycle to the values and to the scores.
+    void apply(const std::vector<double>& changes, const std::uint16_t* before,
+               const std::vector<float>& step, std::size_t k) {
+        for (std::size_t i = 0; i < n_train_; ++i) {
+            const float last = before ? step[before[i]] : 0.0f;
+            raw_[i * n_scores_ + k] += static_cast<double>(moved_[i] + last);
+        }
+        for (std::size_t t = 0; t < plan_.terms.size(); ++t) {
+            const AdditiveTerm& term = plan_.terms[t];
+            if (!term.is_active) continue;
+            const double* const own = changes.data() + term.begin;
+            for (std::size_t cell = 0; cell < term.n_cells(); ++cell)
+                values_[(term.begin + cell) * n_scores_ + k] += own[cell];
+            for (std::size_t i = n_train_; i < order_.size(); ++i)
+                raw_[i * n_scores_ + k] += own[cells_[t][i]];
+        }
+    }
+};
+
+}  // namespace
+
+AdditiveBags boost_terms(const AdditivePlan& plan, const RowData& rows, std::vector<double> values,
+                         std::size_t n_threads, Watch& watch) {
+    AdditiveBags bags{std::move(values), std::vector<std::vector<double>>(plan.n_bags)};
+    const std::size_t size = plan.n_cells() * rows.n_scores();
+    run(plan.n_bags, n_threads, watch, [&](std::size_t number) {
+        bags.losses[number] = Bag(plan, rows, number, bags.values.data() + number * size).boost(watch);
+        watch.finish_one();
+    });
+    return bags;
+}
+
+std::vector<double> score_left_out(const AdditivePlan& plan, const RowData& rows,
+                                   const std::vector<double>& values, std::size_t n_threads, Watch& watch) {
+    const std::size_t n_scores = rows.n_scores(), n_slots = rows.bins.slots.size(),
+                      n_rows = rows.labels.n_rows;
+    const std::size_t size = plan.n_cells() * n_scores;
+    std::vector<double> mean(size);
+    for (std::size_t bag = 0; bag < plan.n_bags; ++bag)
+        for (std::size_t i = 0; i < size; ++i)
+            mean[i] += values[bag * size + i] / static_cast<double>(plan.n_bags);
+    std::vector<double> raw(n_rows * n_scores);
+    constexpr std::size_t at_once = 4096;
+    run((n_rows + at_once - 1) / at_once, n_threads, watch, [&](std::size_t part) {
+        for (std::size_t row = part * at_once; row < std::min(n_rows, (part + 1) * at_once); ++row) {
+            const auto bag = static_cast<std::size_t>(plan.fold[row]);
+            const double* const own = bag < plan.n_bags ? values.data() + bag * size : mean.data();
+            double* const to = raw.data() + row * n_scores;
+            std::copy(plan.base.begin(), plan.base.end(), to);
+            for (const AdditiveTerm& term : plan.terms) {
+                const std::size_t cell = term.begin + term.cell(rows.codes + row * n_slots);
+                for (std::size_t k = 0; k < n_scores; ++k) to[k] += own[cell * n_scores + k];
+            }
+        }
+    });
+    return raw;
+}
+
+CellWeights weigh_cells(const AdditivePlan& plan, const RowData& rows, const double* raw) {
+    const std::size_t n_rows = rows.labels.n_rows, n_slots = rows.bins.slots.size(),
+                      n_scores = rows.n_scores();
+    std::vector<std::uint32_t> order(n_rows);
+    for (std::size_t row = 0; row < n_rows; ++row) order[row] = static_cast<std::uint32_t>(row);
+    const OrderedRows labels(rows, order);
+    Differentiator differentiator(rows.loss, n_scores);
+    differentiator.begin(raw, n_rows);
+    std::vector<double> hessians(n_rows);
+    std::vector<float> gradient, hessian;
+    for (std::size_t k = 0; k < n_scores; ++k) {
+        differentiator.find(labels, raw, n_rows, k, gradient, hessian);
+        for (std::size_t row = 0; row < n_rows; ++row) hessians[row] += static_cast<double>(hessian[row]);
+    }
+    CellWeights weights{std::vector<double>(plan.n_cells()), std::vector<double>(plan.n_cells())};
+    for (std::size_t row = 0; row < n_rows; ++row)
+        for (const AdditiveTerm& term : plan.terms) {
+            const std::size_t cell = term.begin + term.cell(rows.codes + row * n_slots);
+            weights.weight[cell] += labels.weight[row];
+            weights.hessian[cell] += hessians[row];
+        }
+    return weights;
+}
+
+std::vector<double> measure_pairs(const std::vector<CellAxis>& axes, const RowData& rows, const double* raw,
+                                  const std::int32_t* fold, std::int32_t left_out, const StepOptions& options,
+                                  std::size_t n_threads, Watch& watch) {
+    const std::size_t n_rows = rows.labels.n_rows, n_slots = rows.bins.slots.size(),
+                      n_scores = rows.n_scores();
+    std::vector<std::uint32_t> order(n_rows);
+    for (std::size_t row = 0; row < n_rows; ++row) order[row] = static_cast<std::uint32_t>(row);
+    OrderedRows labels(rows, order);
+    for (std::size_t row = 0; row < n_rows; ++row)
+        if (fold[row] == left_out) labels.weight[row] = 0.0;
+    Differentiator differentiator(rows.loss, n_scores);
+    differentiator.begin(raw, n_rows);
+    std::vector<std::vector<float>> gradient(n_scores), hessian(n_scores);
+    for (std::size_t k = 0; k < n_scores; ++k)
+        differentiator.find(labels, raw, n_rows, k, gradient[k], hessian[k]);
+    std::vector<std::vector<std::uint8_t>> cells(axes.size(), std::vector<std::uint8_t>(n_rows));
+    for (std::size_t axis = 0; axis < axes.size(); ++axis)
+        for (std::size_t row = 0; row < n_rows; ++row)
+            cells[axis][row] = axes[axis].cell[rows.codes[row * n_slots + axes[axis].slot]];
+    std::vector<std::pair<std::size_t, std::size_t>> pairs;
+    for (std::size_t a = 0; a < axes.size(); ++a)
+        for (std::size_t b = a + 1; b < axes.size(); ++b) pairs.emplace_back(a, b);
+    std::vector<double> gains(pairs.size());
+    run(pairs.size(), n_threads, watch, [&](std::size_t pair) {
+        const auto [a, b] = pairs[pair];
+        const std::size_t n_second = axes[b].n_cells;
+        for (std::size_t k = 0; k < n_scores; ++k) {
+            std::vector<CellSums> sums(axes[a].n_cells * n_second);
+            for (std::size_t row = 0; row < n_rows; ++row) {
+                CellSums& to = sums[cells[a][row] * n_second + cells[b][row]];
+                to.gradient += static_cast<double>(gradient[k][row]);
+                to.hessian += static_cast<double>(hessian[k][row]);
+                to.weight += labels.weight[row];
+            }
+            gains[pair] += measure_surface(sums, axes[a], axes[b], options);
+        }
+    });
+    return gains;
+}
+
+}  // namespace lhtree::boost

@@ -1,0 +1,378 @@
+"""Additive models: a curve for every column and surfaces for few pairs, for classes and for numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+from .._core import Scorer
+from .._parameters import REGRESSION_LOSSES, draw_seed
+from ..describe.curves import Curve, Surface, read_curves, read_surfaces
+from ..grow.additive import AdditiveSettings, fit_additive
+from ..grow.boosting import code_fit, warn_opposed
+from ..grow.sources import MemoryTable
+from ..grow.training import Training, prepare
+from ..model.model import Model
+from ..model.records import AdditiveRecord
+from .base import ALL, CLASSIFIER, REGRESSOR, Classifier, Regressor, count_threads, document, normalise
+from .boost import CodedPredictor
+from .edits import Editor
+
+if TYPE_CHECKING:
+    pass
+
+_ADDITIVE = """
+interactions : "auto", int or list of pairs
+    Surfaces of pairs of columns: a number of pairs, those with the largest gain; or a list of pairs of column names or
+    indices. "auto" adds pairs as long as they lower the held-out loss by more than its standard error, at most 32.
+max_iter : int
+    Maximum number of cycles. A cycle takes a step on every curve; those of surfaces follow when curves are done.
+learning_rate : "auto" or float
+    Factor of every step. "auto" is 0.1.
+n_bags : int
+    Number of bags. Each learns from the rows outside its fold, at least 7/8 of all, and stops by the rows of its fold.
+    The model is the mean of the bags.
+max_bins : int
+    Maximum number of bins of a feature in training; missing values have a bin of their own.
+smoothing : float
+    Temperature of the steps of curves. A step is the mean of all cuts of the column, weighted by the power
+    ``1 / smoothing`` of their likelihoods: small values give sharp steps, large ones smooth curves.
+min_samples_leaf : int
+    Minimum weight of the rows on each side of a cut, and of missing values that get a value of their own.
+l2_regularization : float
+    Added to the sum of the second derivatives of the rows of a side.
+max_steps : "auto", int or None
+    Merge neighbouring bins of curves into steps. "auto": to the fewest steps whose held-out loss is within 0.05 % of
+    the least; surfaces are merged, too. An int is the maximum number of steps of a curve. None: bins stay as they are.
+n_iter_no_change : int
+    Cycles without a lower held-out loss after which a bag stops.
+categorical_features : "from_dtype", None or list
+    Categorical columns, whose categories have a value each, up to ``max_one_hot`` categories. "from_dtype": the string
+    and categorical columns of a pandas or polars DataFrame. A list gives names, indices or a mask. None: all columns
+    are numeric.
+"""
+_CLASSIFIER = """
+monotonic_cst : dict, array-like of shape (m,) or None
+    1 where the probability of the second class (or of ``positive``, if given) must not decrease with the column, -1
+    where it must not increase, 0 for no constraint; a dict gives them by column name. Such columns have no surfaces. Missing values have a value of
+    their own. Two classes only.
+"""
+_REGRESSOR = f"""
+loss : {{{", ".join(f'"{loss}"' for loss in REGRESSION_LOSSES)}}}
+    Loss to minimise. "poisson" and "gamma" fit the logarithm of the mean of y. For "poisson", y must be at least 0
+    and not 0 everywhere; for "gamma" it must be positive.
+quantile : float or None
+    With ``loss="quantile"``, the quantile to estimate, between 0 and 1; None otherwise.
+monotonic_cst : dict, array-like of shape (m,) or None
+    1 where the prediction must not decrease with the column, -1 where it must not increase, 0 for no constraint; a
+    dict gives them by column name. Such columns have no surfaces. Missing values have a value of their own.
+"""
+
+
+def _draw(term: Curve | Surface, **options: Any) -> Any:
+    from ..plot import plot_curve
+
+    return plot_curve(term, **options)
+
+
+class BaseAdditive(CodedPredictor):
+    """The fit of additive models, and their curves and surfaces."""
+
+    direction: ClassVar[str] = "single"  # no indicators: missing values have cells of their own
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, m)
+            Training samples: an array, a pandas or polars DataFrame or an Arrow table. Text and categories are allowed
+            in frames and tables (see ``categorical_features``). NaN, None and null are missing values.
+        y : array-like of shape (n,)
+            Class labels, of at least two classes; for a regressor, finite numbers.
+        sample_weight : array-like of shape (n,), optional
+            Sample weights.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(prepare(self, MemoryTable(self, X, y, sample_weight)))
+
+    def _fit(self, training: Training, seed: int | None = None, scratch_dir: str | None = None) -> Any:
+        """Fit the model to checked rows; ``seed`` is drawn unless given."""
+        settings = AdditiveSettings.of(self.get_params(deep=False), training)
+        n_threads = count_threads(self.n_jobs)
+        if seed is None:
+            seed = draw_seed(self.random_state)
+        sample = training.X.sample(seed)
+        warn_opposed(settings.signs, training, sample)
+        normalisation, span = normalise(training, "robust", None, n_threads, sample)
+        with (
+            code_fit(
+                training,
+                sample,
+                settings.max_bins,
+                None,
+                normalisation,
+                None,
+                n_threads,
+                self._progress,
+                scratch_dir,
+            ) as coded,
+            self._progress(settings.n_bags, "boosting curves") as progress,
+        ):
+            trees, base, record = fit_additive(
+                training, settings, coded, sample, normalisation, seed, n_threads, progress
+            )
+        self._model = Model(
+            trees=trees,
+            encoding=training.encoding,
+            normalisation=normalisation,
+            span=span,
+            classes=training.classes,
+            prior=training.prior,
+            positive=training.positive,
+            confidence=None,
+            seed=seed,
+            link=settings.objective.link,
+            response=training.record(),
+            n_rows=training.n_rows,
+            base=base,
+            clip=_core.BOOST_CLIP,
+            additive=record,
+        )
+        return self
+
+    @property
+    def curves_(self) -> list[Curve]:
+        """The curves, one per column, or per class of a column with target statistics."""
+        return read_curves(self._read(), _draw)
+
+    @property
+    def surfaces_(self) -> list[Surface]:
+        """The surfaces of pairs of columns, the largest gain first."""
+        return read_surfaces(self._read(), _draw)
+
+    @property
+    def intercept_(self) -> NDArray[np.float64]:
+        """Raw scores before all curves, shape (n_scores,): the mean of the raw scores of the training rows."""
+        return np.asarray(self._read().base).copy()
+
+    @property
+    def edits_(self) -> list[dict[str, Any]]:
+        """The edits of the model, in their order."""
+        return [dict(edit) for edit in self._read_record().edits]
+
+    @property
+    def n_iter_(self) -> int:
+        """The largest number of cycles of a bag."""
+        return max(self._read_record().n_iter)
+
+    @property
+    def learning_rate_(self) -> float:
+        """The learning rate in use."""
+        return self._read_record().learning_rate
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Share of every column in the mean absolute values of all curves and surfaces, shape (m,).
+
+        The value of a surface is divided equally between its columns.
+        """
+        return self.importances().values
+
+    def edit(self, X: Any = None, y: Any = None) -> Editor:
+        """Return a builder of an edited model: ``set``, ``flatten``, ``monotonize``, ``smooth``, ``drop``, ``merge``.
+
+        Parameters
+        ----------
+        X, y : array-like, optional
+            Held-out rows, on which the loss before and after every edit is measured.
+
+        Returns
+        -------
+        Editor
+            Its method ``finish()`` returns the edited model; ``edits_`` lists all edits.
+        """
+        return Editor(self, X, y)
+
+    def _name_loss(self) -> tuple[str, float]:
+        """Return the loss of the fit and its quantile."""
+        if not self._is_regressor:
+            return ("logistic" if self._read().n_targets == 1 else "softmax"), 0.5
+        return self.loss, 0.5 if self.quantile is None else float(self.quantile)
+
+    def _read_record(self) -> AdditiveRecord:
+        record: AdditiveRecord = self._read().additive  # type: ignore[assignment]  # of an additive model
+        return record
+
+
+@document(ALL, CLASSIFIER, _ADDITIVE, _CLASSIFIER)
+class AdditiveLHTClassifier(Classifier, BaseAdditive):
+    """An additive model to read: one curve for every column, and surfaces for few pairs.
+
+    The log odds of the second class are ``intercept_`` plus the value of the row on every curve and surface. More than
+    two classes have a raw score and a set of curves each, centred over the classes. Curves are boosted in cycles over
+    the columns, in several bags of rows, and merged to few steps.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    classes_, n_features_in_, feature_names_in_, trees_, n_leaves_, depth_, feature_importances_
+        As for :class:`LHTClassifier`; ``trees_`` has a tree for every curve and surface, whose leaves are its steps.
+    curves_ : list of Curve
+        Curves of the columns.
+    surfaces_ : list of Surface
+        Surfaces of pairs of columns.
+    intercept_ : array of shape (n_scores,)
+        Raw scores before all curves.
+    edits_ : list of dict
+        Edits of the model.
+    n_iter_ : int
+        The largest number of cycles of a bag.
+    learning_rate_ : float
+        The learning rate in use.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from lhtree import AdditiveLHTClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = AdditiveLHTClassifier(random_state=0).fit(X[:400], y[:400])
+    >>> model.score(X[400:], y[400:]) > 0.95
+    True
+    >>> curve = model.curves_[0]
+    >>> curve.name
+    'mean radius'
+    """
+
+    _links: ClassVar[tuple[str, ...]] = ("logistic", "softmax")
+
+    def __init__(
+        self,
+        interactions: int | str | list[Any] = "auto",
+        *,
+        max_iter: int = 2000,
+        learning_rate: float | str = "auto",
+        n_bags: int = 8,
+        max_bins: int = 255,
+        smoothing: float = 3.0,
+        min_samples_leaf: int = 5,
+        l2_regularization: float = 1.0,
+        max_steps: int | str | None = "auto",
+        n_iter_no_change: int = 50,
+        monotonic_cst: Any = None,
+        class_weight: dict[Any, float] | str | None = None,
+        positive: Any = None,
+        categorical_features: Any = "from_dtype",
+        max_one_hot: int = 20,
+        unseen: str = "missing",
+        verbose: int = 0,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.interactions = interactions
+        self.max_iter = max_iter
+        self.learning_rate = learning_rate
+        self.n_bags = n_bags
+        self.max_bins = max_bins
+        self.smoothing = smoothing
+        self.min_samples_leaf = min_samples_leaf
+        self.l2_regularization = l2_regularization
+        self.max_steps = max_steps
+        self.n_iter_no_change = n_iter_no_change
+        self.monotonic_cst = monotonic_cst
+        self.class_weight = class_weight
+        self.positive = positive
+        self.categorical_features = categorical_features
+        self.max_one_hot = max_one_hot
+        self.unseen = unseen
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Raw scores: the log odds of the second of two classes, shape (n,), else one per class, shape (n, K)."""
+        raw = self._ask(Scorer.raw_score, X, self._model)
+        return raw[:, 0] if raw.shape[1] == 1 else raw  # type: ignore[no-any-return]
+
+
+@document(ALL, REGRESSOR, _ADDITIVE, _REGRESSOR)
+class AdditiveLHTRegressor(Regressor, BaseAdditive):
+    """An additive model to read: one curve for every column, and surfaces for few pairs.
+
+    The prediction is ``intercept_`` plus the value of the row on every curve and surface; for the losses "poisson" and
+    "gamma", that is its logarithm. Curves are boosted in cycles over the columns, in several bags of rows, and merged
+    to few steps.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    n_features_in_, feature_names_in_, trees_, n_leaves_, depth_, feature_importances_
+        As for :class:`LHTRegressor`; ``trees_`` has a tree for every curve and surface, whose leaves are its steps.
+    curves_, surfaces_, intercept_, edits_, n_iter_, learning_rate_
+        As for :class:`AdditiveLHTClassifier`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from lhtree import AdditiveLHTRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> AdditiveLHTRegressor(random_state=0).fit(X[::2], y[::2]).score(X[1::2], y[1::2]) > 0.4
+    True
+    """
+
+    _links: ClassVar[tuple[str, ...]] = ("identity", "log")
+
+    def __init__(
+        self,
+        loss: str = "squared_error",
+        *,
+        quantile: float | None = None,
+        interactions: int | str | list[Any] = "auto",
+        max_iter: int = 2000,
+        learning_rate: float | str = "auto",
+        n_bags: int = 8,
+        max_bins: int = 255,
+        smoothing: float = 3.0,
+        min_samples_leaf: int = 5,
+        l2_regularization: float = 1.0,
+        max_steps: int | str | None = "auto",
+        n_iter_no_change: int = 50,
+        monotonic_cst: Any = None,
+        categorical_features: Any = "from_dtype",
+        max_one_hot: int = 20,
+        unseen: str = "missing",
+        verbose: int = 0,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.loss = loss
+        self.quantile = quantile
+        self.interactions = interactions
+        self.max_iter = max_iter
+        self.learning_rate = learning_rate
+        self.n_bags = n_bags
+        self.max_bins = max_bins
+        self.smoothing = smoothing
+        self.min_samples_leaf = min_samples_leaf
+        self.l2_regularization = l2_regularization
+        self.max_steps = max_steps
+        self.n_iter_no_change = n_iter_no_change
+        self.monotonic_cst = monotonic_cst
+        self.categorical_features = categorical_features
+        self.max_one_hot = max_one_hot
+        self.unseen = unseen
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.random_state = random_state

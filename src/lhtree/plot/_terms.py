@@ -1,0 +1,149 @@
+"""Plots of the curves and surfaces of additive models."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._extras import import_extra
+from .._parameters import refuse
+from ..describe.curves import Curve, Surface
+from ..describe.palette import ACCENT, class_colour, tint
+from ._axes import SMALL, dashes, diverging, strip, take_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_MOST_LABELS = 12  # along an axis of a surface
+_DENSITY = 0.18  # height of the bars of weights, as a share of the axes
+
+
+def plot_curve(curve: Curve | Surface, *, ax: Axes | None = None) -> Axes:
+    """Draw a curve of an additive model with its band and the density of the training rows, or a surface.
+
+    Parameters
+    ----------
+    curve : Curve or Surface
+        One of ``model.curves_`` or ``model.surfaces_``. Of more than two classes, a curve has a line per class, and a
+        surface shows the first class.
+    ax : Axes, optional
+        Axes to draw into; a new figure by default.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from lhtree import AdditiveLHTRegressor, plot_curve
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> ax = plot_curve(AdditiveLHTRegressor(random_state=0).fit(X, y).curves_[2])
+    """
+    if isinstance(curve, Surface):
+        return _draw_surface(curve, take_axes(ax, 6.0, 4.5))
+    if not isinstance(curve, Curve):
+        raise refuse("curve", curve, "one of model.curves_ or model.surfaces_")
+    axes = take_axes(ax, 6.0, 3.6)
+    has_missing = bool(curve.weight[-1] > 0.0)
+    if curve.edges is not None:
+        borders, missing = _place_steps(curve)
+        shown = len(curve.values) if has_missing else curve.n_steps
+    else:
+        borders = np.arange(len(curve.values) + 1) - 0.5
+        missing = len(curve.values) - 1.0
+        shown = len(curve.values) if has_missing else curve.n_steps
+    left, right = borders[:-1][:shown], borders[1:][:shown]
+    values = curve.values.reshape(len(curve.values), -1)[:shown]
+    band = curve.band.reshape(len(curve.values), -1)[:shown]
+    for k in range(values.shape[1]):
+        colour = ACCENT if not curve.classes else class_colour(k)
+        axes.hlines(
+            values[:, k],
+            left,
+            right,
+            color=colour,
+            linewidth=1.8,
+            linestyle=dashes(k),
+            label=str(curve.classes[k]) if curve.classes else "",
+        )
+        for step in range(shown):
+            around = values[step, k] + np.array([-1.0, 1.0]) * band[step, k]
+            axes.fill_between(
+                [left[step], right[step]], *around[:, None], color=tint(colour, 0.35), linewidth=0
+            )
+    _draw_density(axes, curve.weight[:shown], left, right)
+    axes.axhline(0.0, color="0.6", linewidth=0.8)
+    if curve.categories is not None:
+        labels = curve.scale.labels[:shown]
+        axes.set_xticks(range(shown), labels, rotation=90 if sum(map(len, labels)) > 40 else 0)
+    elif has_missing:
+        axes.axvline(borders[-2], color="0.6", linewidth=0.8, linestyle="dotted")
+        axes.annotate(
+            "missing", (missing, 1.0), (0, -2), ("data", "axes fraction"), "offset points", ha="center", va="top",
+            fontsize=SMALL,
+        )  # fmt: skip
+    axes.set_xlim(left[0], right[-1])
+    axes.set_xlabel(curve.name)
+    axes.set_ylabel("addition to the raw score")
+    if curve.classes:
+        axes.legend(fontsize=SMALL)
+    strip(axes)
+    return axes
+
+
+def _place_steps(curve: Curve) -> tuple[Any, float]:
+    """Return the borders of all steps along the axis, missing values last, and the middle of missing values."""
+    assert curve.edges is not None
+    low, high = curve.span
+    ends = [*curve.edges.tolist(), *(bound for bound in (low, high) if np.isfinite(bound))] or [0.0, 1.0]
+    least, most = min(ends), max(ends)
+    room = (most - least) * 0.04 or 1.0
+    borders = [least - room, *curve.edges.tolist(), most + room]
+    width = (borders[-1] - borders[0]) * 0.08
+    return np.array([*borders, borders[-1] + width]), borders[-1] + width / 2.0
+
+
+def _draw_density(axes: Axes, weight: Any, left: Any, right: Any) -> None:
+    """Draw the weight of the training rows of every step, per width, as bars at the bottom."""
+    density = weight / np.maximum(right - left, np.finfo(float).tiny)
+    below = axes.twinx()
+    below.bar(left, density, right - left, align="edge", color="0.85", edgecolor="white", linewidth=0.3)
+    below.set_ylim(0.0, max(float(density.max(initial=0.0)), 1e-300) / _DENSITY)
+    below.set_yticks([])
+    for side in below.spines.values():
+        side.set_visible(False)
+    below.set_zorder(axes.get_zorder() - 1)
+    axes.patch.set_visible(False)
+
+
+def _draw_surface(surface: Surface, axes: Axes) -> Axes:
+    values = surface.values if surface.values.ndim == 2 else surface.values[..., 0]
+    shown = [
+        slice(None if surface.weight.sum(axis=1 - axis)[-1] > 0.0 else -1) for axis in range(2)
+    ]  # without missing values that never occurred
+    values = values[shown[0], shown[1]]
+    most = float(np.abs(values).max(initial=0.0)) or 1.0
+    image = axes.imshow(
+        values.T,
+        cmap=diverging(),
+        vmin=-most,
+        vmax=most,
+        aspect="auto",
+        origin="lower",
+        interpolation="nearest",
+    )
+    for axis, ticks, scale, part in (
+        (axes.xaxis, axes.set_xticks, surface.scales[0], shown[0]),
+        (axes.yaxis, axes.set_yticks, surface.scales[1], shown[1]),
+    ):
+        labels = scale.labels[part]
+        every = -(-len(labels) // _MOST_LABELS)
+        ticks(range(0, len(labels), every), labels[::every], fontsize=SMALL)
+        axis.set_label_text(scale.column)
+    axes.tick_params(axis="x", rotation=90)
+    title = "addition to the raw score" + (f" of {surface.classes[0]}" if surface.classes else "")
+    import_extra("matplotlib.pyplot", "plot")
+    axes.figure.colorbar(image, ax=axes, label=title)
+    return axes

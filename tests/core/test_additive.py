@@ -1,0 +1,161 @@
+"""Curves and surfaces of the core are those of the slow reference."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lhtree import _core
+from reference import additive as slow
+from reference.boost import Classes, log_sum
+from reference.responses import Response
+
+
+class Labels:
+    """Labels of the reference with the derivatives that additive models use."""
+
+    def __init__(self, loss, y, n_classes):
+        self.loss, self.y = loss, y
+        self.twin = Classes(y, n_classes) if loss in ("logistic", "softmax") else Response(loss, y)
+
+    def prepare(self, raw):
+        return log_sum(raw) if self.loss == "softmax" else None
+
+    def differentiate_all(self, rows, raw, score, sums):
+        if self.loss != "absolute_error":
+            return {row: self.twin.differentiate(row, raw[row], score, sums[row]) for row in rows}
+        sizes = {row: self.y[row] - raw[row][0] for row in rows}
+        total = 0.0
+        for row in rows:
+            total += abs(sizes[row])
+        least = max(1e-2 * total / len(rows), 1e-12)
+        return {
+            row: (
+                np.float32(-2.0 * (0.5 * size / (abs(size) + least))),
+                np.float32(2.0 * 0.5 / (abs(size) + least)),
+            )
+            for row, size in sizes.items()
+        }
+
+
+def make_rows(X, loss, y, n_classes):
+    """Return coded rows of the core, their bins and codes."""
+    centre, scale = np.zeros(X.shape[1]), np.ones(X.shape[1])
+    bins = _core.learn_bins(X, centre=centre, scale=scale, max_bins=255)
+    codes = bins.encode(X)
+    labels = {"classes": np.array(y, dtype=np.int32)} if n_classes else {"response": np.array(y, dtype=float)}
+    return _core.BoostRows(codes, bins, loss=loss, n_classes=n_classes, **labels), bins, codes
+
+
+@st.composite
+def tables(draw):
+    """Draw small tables with gaps, a loss, and terms: all curves, and perhaps a surface."""
+    n = draw(st.integers(6, 24))
+    random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    m = draw(st.integers(1, 3))
+    X = random.integers(0, draw(st.integers(2, 6)), (n, m)).astype(float)
+    X[random.random(X.shape) < draw(st.sampled_from([0.0, 0.2]))] = np.nan
+    loss = draw(
+        st.sampled_from(["logistic", "softmax", "squared_error", "absolute_error", "poisson", "gamma"])
+    )
+    n_classes = {"logistic": 2, "softmax": 3}.get(loss, 0)
+    y = np.arange(n) % n_classes if n_classes else np.round(random.uniform(0.1, 1.0, n), 3)
+    random.shuffle(y)
+    terms = [(column,) for column in range(m)] + ([(0, 1)] if m > 1 and draw(st.booleans()) else [])
+    is_ordered = [draw(st.booleans()) for _ in range(m)]
+    signs = [draw(st.sampled_from([-1, 0, 1])) if ordered else 0 for ordered in is_ordered]
+    return X, loss, n_classes, y.tolist(), terms, is_ordered, signs
+
+
+@settings(deadline=None)
+@given(
+    table=tables(),
+    least=st.sampled_from([1.0, 3.0]),
+    smoothing=st.sampled_from([0.1, 3.0]),
+    n_cycles=st.integers(1, 6),
+)
+def test_values_are_those_of_the_reference(table, least, smoothing, n_cycles):
+    X, loss, n_classes, y, terms, is_ordered, signs = table
+    rows, bins, codes = make_rows(X, loss, y, n_classes)
+    base = _core.find_base(rows)
+    n_codes = np.diff(bins.arrays()["ptr"])
+    axes = [
+        _core.CellAxis(
+            rows,
+            slot=slot,
+            is_ordered=is_ordered[slot],
+            cell=np.arange(n, dtype=np.uint8),
+            n_cells=int(n),
+            sign=signs[slot],
+        )
+        for slot, n in enumerate(n_codes)
+    ]
+    fold = (np.arange(len(X)) % 4).astype(np.int32)
+    fit = _core.AdditiveFit(rows, axes, [list(term) for term in terms], base=base, fold=fold, n_bags=1)
+    n_cells = sum(int(np.prod(n_codes[list(term)])) for term in terms)
+    step = _core.StepOptions(
+        learning_rate=0.3, l2_regularization=1.0, min_samples_leaf=least, smoothing=smoothing
+    )
+    found, losses = fit.boost(
+        np.zeros(n_cells * len(base)),
+        np.ones(len(terms), dtype=np.uint8),
+        step=step,
+        n_cycles=n_cycles,
+        patience=100,
+        tol=0.0,
+    )
+    n_kept = int(np.argmin(losses[0]))
+    slow_axes = [
+        slow.Axis(codes[:, slot], int(n), is_ordered[slot], signs[slot]) for slot, n in enumerate(n_codes)
+    ]
+    train = [row for row in range(len(X)) if fold[row] != 0]
+    expected = slow.boost(
+        [tuple(slow_axes[axis] for axis in term) for term in terms],
+        Labels(loss, y, n_classes),
+        train,
+        base.tolist(),
+        (0.3, 1.0, least, smoothing),
+        n_kept,
+    )
+    listed = [
+        [of_score[cell] for of_score in of_term]
+        for term, of_term in zip(terms, expected, strict=True)
+        for cell in slow.list_cells([slow_axes[axis] for axis in term])
+    ]
+    np.testing.assert_allclose(found.reshape(n_cells, len(base)), listed, rtol=1e-9, atol=1e-12)
+    raw = fit.score_left_out(found).reshape(len(X), len(base))
+    held = np.flatnonzero(fold == 0)
+    labels = {"classes": np.array(y, dtype=np.int32)} if n_classes else {"response": np.array(y)}
+    np.testing.assert_allclose(_core.loss(loss, raw, **labels)[held].mean(), losses[0][n_kept], rtol=1e-6)
+
+
+def test_the_gain_of_a_surface_finds_the_pair_that_interacts():
+    random = np.random.default_rng(0)
+    X = random.integers(0, 8, (600, 3)).astype(float)
+    y = ((X[:, 0] > 3) ^ (X[:, 2] > 3)).astype(float) + random.normal(0, 0.1, 600)
+    rows, _, _ = make_rows(X, "squared_error", (y / 4).tolist(), 0)
+    axes = [
+        _core.CellAxis(rows, slot=slot, is_ordered=True, cell=np.arange(9, dtype=np.uint8), n_cells=9)
+        for slot in range(3)
+    ]
+    step = _core.StepOptions(learning_rate=0.1, l2_regularization=1.0, min_samples_leaf=5, smoothing=1.0)
+    fold = np.zeros(600, dtype=np.int32)
+    gains = _core.measure_pairs(rows, axes, np.full(600, y.mean() / 4), fold=fold, left_out=-1, step=step)
+    assert np.argmax(gains) == 1  # the pairs are (0, 1), (0, 2) and (1, 2)
+    assert not _core.measure_pairs(rows, axes, np.zeros(600), fold=fold, left_out=0, step=step).any()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"slot": 7}, "slot is out of range"),
+        ({"cell": np.zeros(2, dtype=np.uint8)}, "cell needs a value per code"),
+        ({"n_cells": 1}, "2 to 256 cells"),
+        ({"is_ordered": False, "sign": 1}, "sign is not valid"),
+    ],
+)
+def test_malformed_axes_are_rejected(changes, message):
+    rows, _, _ = make_rows(np.arange(6.0)[:, None], "squared_error", [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], 0)
+    given = {"slot": 0, "is_ordered": True, "cell": np.arange(7, dtype=np.uint8), "n_cells": 7, "sign": 0}
+    with pytest.raises(ValueError, match=message):
+        _core.CellAxis(rows, **given | changes)

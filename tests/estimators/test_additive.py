@@ -1,0 +1,262 @@
+"""Additive models: curves, surfaces, bags, constraints, edits and points."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_wine
+
+import lhtree
+from lhtree import AdditiveLHTClassifier, AdditiveLHTRegressor
+from lhtree.grow import additive
+from lhtree.grow.additive import purify
+
+FAST = {"n_bags": 3, "max_iter": 60, "n_iter_no_change": 10, "random_state": 0}
+
+
+def make_loans(n=400, seed=0):
+    """Return loans with gaps, a category and an interaction, and whether they failed."""
+    random = np.random.default_rng(seed)
+    age = random.integers(18, 80, n).astype(float)
+    income = random.lognormal(3.0, 1.0, n)
+    town = random.choice(["north", "south", "west"], n)
+    log_odds = (50 - age) / 12 + (town == "south") + 3.0 * ((age > 40) ^ (income > 20)) - 1.5
+    y = (random.random(n) < 1 / (1 + np.exp(-log_odds))).astype(int)
+    income[random.random(n) < 0.1] = np.nan
+    town = pd.Categorical(np.where(random.random(n) < 0.05, None, town))
+    return pd.DataFrame({"age": age, "income": income, "town": town}), y
+
+
+def find_steps(curve, column):
+    """Return the step of every row on a curve."""
+    if curve.categories is not None:
+        known = list(curve.categories)
+        return np.array([known.index(value) if value in known else -1 for value in column])
+    step = np.searchsorted(curve.edges, column, side="right")
+    return np.where(np.isnan(column), -1, step)
+
+
+def test_contributions_are_values_of_curves_to_the_bit():
+    X, y = make_loans()
+    model = AdditiveLHTClassifier(0, **FAST).fit(X, y)
+    told = model.explain_batch(X).xs(1, level="class")
+    total = np.full(len(X), model.intercept_[0])
+    for curve in model.curves_:
+        values = curve.values[
+            find_steps(curve, X[curve.name].tolist() if curve.categories else X[curve.name])
+        ]
+        np.testing.assert_array_equal(told[f"contribution.{curve.name}"].to_numpy(), values)
+        total += values
+    np.testing.assert_array_equal(model.decision_function(X), total)
+
+
+def test_a_surface_is_divided_equally_between_its_columns():
+    X, y = make_loans()
+    model = AdditiveLHTClassifier([("age", "income")], max_steps=None, **FAST).fit(X, y)
+    plain = {curve.name: curve for curve in model.curves_}
+    (surface,) = model.surfaces_
+    assert surface.names == ("age", "income")
+    told = model.explain_batch(X).xs(1, level="class")
+    rest = {
+        name: told[f"contribution.{name}"] - plain[name].values[find_steps(plain[name], X[name])]
+        for name in surface.names
+    }
+    np.testing.assert_allclose(rest["age"], rest["income"], atol=1e-12)
+    assert np.abs(rest["age"]).max() > 0.05
+    assert len(surface.to_frame()) == surface.values.size
+
+
+def test_the_model_is_the_mean_of_its_bags(monkeypatch):
+    X, y = make_loans()
+    kept = {}
+    original = additive.Bags.boost
+
+    def boost(self, terms, is_active, bag=None):
+        found = original(self, terms, is_active, bag)
+        kept["bags"], kept["terms"] = self, found[0]
+        return found
+
+    monkeypatch.setattr(additive.Bags, "boost", boost)
+    model = AdditiveLHTClassifier(0, max_steps=None, **FAST).fit(X, y)
+    bags = kept["bags"]
+    scores = []
+    for bag in range(bags.n_bags):
+        terms = [
+            term._replace(values=np.repeat(term.values[[bag]], bags.n_bags, axis=0)) for term in kept["terms"]
+        ]
+        scores.append(bags.score(terms))
+    np.testing.assert_allclose(model.decision_function(X), np.mean(scores, axis=0), atol=1e-12)
+
+
+@settings(deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), shape=st.tuples(st.integers(1, 6), st.integers(1, 6)))
+def test_purified_surfaces_have_no_main_effect_and_predict_the_same(seed, shape):
+    random = np.random.default_rng(seed)
+    weight = random.integers(0, 4, shape).astype(float)
+    values = random.normal(size=(2, *shape, 3))
+    rest, (first, second) = purify(values, weight)
+    np.testing.assert_allclose(rest + first[:, :, None] + second[:, None], values, atol=1e-12)
+    for axis in (0, 1):
+        sums = (rest * weight[..., None]).sum(axis=1 + axis)
+        np.testing.assert_allclose(sums, 0.0, atol=1e-10)
+
+
+@settings(deadline=None, max_examples=8)
+@given(seed=st.integers(0, 1000), sign=st.sampled_from([-1, 1]), steps=st.sampled_from(["auto", 4, None]))
+def test_monotonic_columns_have_no_violation(seed, sign, steps):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(150, 2))
+    X[random.random(X.shape) < 0.1] = np.nan
+    y = np.sin(3.0 * np.nan_to_num(X[:, 0])) + random.normal(0, 0.3, 150)
+    model = AdditiveLHTRegressor(
+        monotonic_cst=[sign, 0], max_steps=steps, min_samples_leaf=2, interactions=1, **FAST
+    ).fit(X, y)
+    grid = np.sort(
+        np.concatenate([X[:, 0][~np.isnan(X[:, 0])], np.linspace(-4, 4, 301), model.curves_[0].edges])
+    )
+    for other in (0.3, np.nan):
+        predicted = model.predict(np.column_stack([grid, np.full(len(grid), other)]))
+        assert (sign * np.diff(predicted) >= 0.0).all()
+    assert not any("x0" in surface.names for surface in model.surfaces_)
+
+
+def test_threads_and_batches_give_the_same_bits():
+    X, y = make_loans()
+    one = AdditiveLHTClassifier(**FAST).fit(X, y)
+    two = AdditiveLHTClassifier(**FAST, n_jobs=2).fit(X, y)
+    batched = AdditiveLHTClassifier(**FAST).fit_batches(
+        lambda: iter([(X[:150], y[:150]), (X[150:], y[150:])])
+    )
+    for other in (two, batched):
+        np.testing.assert_array_equal(other.decision_function(X), one.decision_function(X))
+
+
+def test_pairs_are_found_by_held_out_rows():
+    X, y = make_loans(1500)
+    model = AdditiveLHTClassifier(random_state=0, max_iter=200).fit(X, y)
+    assert ("age", "income") in {surface.names for surface in model.surfaces_}
+    random = np.random.default_rng(1)
+    noise = pd.DataFrame(random.normal(size=(600, 4)), columns=list("abcd"))
+    plain = AdditiveLHTRegressor(random_state=0, max_iter=200).fit(
+        noise, noise["a"] + random.normal(size=600)
+    )
+    assert not plain.surfaces_
+
+
+def test_curves_of_classes_are_centred_and_few_steps_are_kept():
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    model = AdditiveLHTClassifier(0, max_steps=3, **FAST).fit(X, y)
+    for curve in model.curves_:
+        assert curve.n_steps <= 3
+        assert curve.values.shape == (curve.n_steps + 1, 3)
+        np.testing.assert_allclose(curve.values.sum(axis=1), 0.0, atol=1e-12)
+        np.testing.assert_allclose(curve.weight @ curve.values, 0.0, atol=1e-9)
+    assert model.score(X, y) > 0.95
+    many = AdditiveLHTClassifier(0, max_steps=None, **FAST).fit(X, y)
+    assert sum(curve.n_steps for curve in many.curves_) > 10 * sum(curve.n_steps for curve in model.curves_)
+
+
+def test_missing_values_without_training_rows_have_no_effect():
+    X, y = make_loans()
+    model = AdditiveLHTClassifier(2, **FAST).fit(X, y)
+    row = X.iloc[[0]].assign(age=np.nan)
+    assert model.explain_batch(row)["contribution.age"].abs().max() == 0.0
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error", "quantile", "poisson", "gamma"])
+def test_losses_beat_a_constant(loss):
+    random = np.random.default_rng(0)
+    X = random.uniform(0, 1, (400, 2))
+    y = np.exp(3.0 * X[:, 0]) * random.gamma(4.0, 0.25, 400)
+    quantile = 0.8 if loss == "quantile" else None
+    model = AdditiveLHTRegressor(loss, quantile=quantile, **FAST).fit(X[:300], y[:300])
+    predicted = model.predict(X[300:])
+    assert np.corrcoef(predicted, np.exp(3.0 * X[300:, 0]))[0, 1] > 0.95
+    if loss == "quantile":
+        assert 0.7 < (y[300:] <= predicted).mean() < 0.9
+
+
+class TestEdits:
+    def edit(self):
+        X, y = make_loans()
+        model = AdditiveLHTClassifier([("age", "income")], **FAST).fit(X[:300], y[:300])
+        return model, X, y, model.edit(X[300:], y[300:])
+
+    def test_edits_survive_files(self, tmp_path):
+        model, X, _, editor = self.edit()
+        edited = (
+            editor.set("age", (30, 35.5), -1.25, reason="agreed")
+            .set("town", "south", 0.5)
+            .set("income", "missing", 0.0)
+            .flatten("income", (None, 10))
+            .monotonize("age", increasing=False)
+            .smooth("income", 2)
+            .drop(("age", "income"), reason="too small")
+            .finish()
+        )
+        lhtree.save(edited, tmp_path / "edited.lht")
+        loaded = lhtree.load(tmp_path / "edited.lht")
+        np.testing.assert_array_equal(loaded.decision_function(X), edited.decision_function(X))
+        assert loaded.edits_ == edited.edits_
+        assert [edit["operation"] for edit in loaded.edits_] == [
+            *("set", "set", "set", "flatten", "monotonize", "smooth", "drop")
+        ]
+        assert model.edits_ == []
+        assert len(model.surfaces_) == 1
+        assert not edited.surfaces_
+        curves = {curve.name: curve for curve in edited.curves_}
+        assert (np.diff(curves["age"].values[:-1]) <= 0.0).all()
+        assert curves["town"].values[1] == 0.5
+        assert curves["income"].values[-1] == 0.0
+
+    def test_losses_are_those_before_and_after(self):
+        model, X, y, editor = self.edit()
+        edited = editor.set("age", (None, 40), 1.0).drop("income").finish()
+        first, second = edited.edits_
+
+        def measure(model):
+            proba = model.predict_proba(X[300:])
+            return -np.log(proba[np.arange(100), y[300:]]).mean()
+
+        np.testing.assert_allclose(first["loss_before"], measure(model))
+        np.testing.assert_allclose(second["loss_after"], measure(edited))
+        assert first["loss_after"] == second["loss_before"]
+        assert set(X.columns) - {curve.name for curve in edited.curves_} == {"income"}
+
+    def test_a_set_interval_has_its_ends_as_edges(self):
+        _, X, _, editor = self.edit()
+        edited = editor.drop(("age", "income")).set("age", (30, 40), 7.5).finish()
+        rows = pd.concat([X.iloc[[0]].assign(age=age) for age in (30.0, 39.999, 40.0, 29.999)])
+        values = edited.explain_batch(rows).xs(1, level="class")["contribution.age"].to_numpy()
+        assert (values[:2] == 7.5).all()
+        assert (values[2:] < 5.0).all()
+
+    def test_merging_averages_raw_scores(self):
+        model, X, y, editor = self.edit()
+        other = AdditiveLHTClassifier(0, **FAST | {"random_state": 5}).fit(X[:300], y[:300])
+        merged = editor.merge(other, 0.25).finish()
+        expected = 0.75 * model.decision_function(X) + 0.25 * other.decision_function(X)
+        np.testing.assert_allclose(merged.decision_function(X), expected, atol=1e-12)
+
+    @pytest.mark.parametrize(
+        ("method", "arguments", "message"),
+        [
+            (
+                "set",
+                ("size", (0, 1), 1.0),
+                "column='size' is not valid: pass one of the curves: age, income, town",
+            ),
+            ("set", ("age", (5, 3), 1.0), "low below high"),
+            ("set", ("age", "old", 1.0), "a pair"),
+            ("set", ("age", (0, 1), np.nan), "a finite number"),
+            ("set", ("town", "east", 1.0), "one of the categories north, south, west"),
+            ("monotonize", ("town",), "a column of numbers"),
+            ("smooth", ("age", 0), "an integer of at least 1"),
+            ("drop", ("size",), "one of the curves"),
+        ],
+    )
+    def test_unsuitable_edits_are_rejected(self, method, arguments, message):
+        *_, editor = self.edit()
+        with pytest.raises(ValueError, match=message):
+            getattr(editor, method)(*arguments)
