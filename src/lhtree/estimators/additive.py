@@ -57,8 +57,8 @@ categorical_features : "from_dtype", None or list
 _CLASSIFIER = """
 monotonic_cst : dict, array-like of shape (m,) or None
     1 where the probability of the second class (or of ``positive``, if given) must not decrease with the column, -1
-    where it must not increase, 0 for no constraint; a dict gives them by column name. Such columns have no surfaces. Missing values have a value of
-    their own. Two classes only.
+    where it must not increase, 0 for no constraint; a dict gives them by column name. Such columns have no surfaces.
+    Missing values have a value of their own. Two classes only.
 """
 _REGRESSOR = f"""
 loss : {{{", ".join(f'"{loss}"' for loss in REGRESSION_LOSSES)}}}

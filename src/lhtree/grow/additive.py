@@ -628,7 +628,7 @@ def _merge_steps(bags: Bags, terms: list[TermValues]) -> list[TermValues]:
             merged.append(term)
         return merged
 
-    if not settings.merges:
+    if not settings.merges or not bags.is_held.any():
         return apply(0.0, settings.max_steps)
     tried = []
     weight = bags.labels["weight"]

@@ -165,7 +165,6 @@ def build_trees(
         left=np.array(lists["left"], dtype=np.int32),
         n_samples=np.rint(weight * per_weight).astype(np.int32),
         weight=weight,
-        n_target=np.zeros(n_blocks),
         offset=np.array(lists["offset"]),
         intercept=value,
         hyperplane_ptr=np.concatenate([[0], np.cumsum(is_branching)]).astype(np.int64),

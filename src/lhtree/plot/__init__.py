@@ -8,7 +8,6 @@ from ._importances import plot_importances
 from ._membership import plot_membership
 from ._path import plot_path
 from ._regions import plot_decision_regions
-from ._rounds import plot_rounds
 from ._terms import plot_curve
 from ._tree import plot_tree
 from ._weights import plot_weights
