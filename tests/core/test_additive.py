@@ -1,4 +1,4 @@
-"""Curves and surfaces of the core are those of the slow reference."""
+"""The core boosts the same curves and surfaces as the slow reference."""
 
 import numpy as np
 import pytest

@@ -11,7 +11,7 @@ TIE = 1e-12  # relative difference of gains that count as equal
 
 
 class Axis:
-    """Cells of a column: the cell of every row, their number with that of missing values, order and sign."""
+    """The cells of a column. The last cell has the missing values."""
 
     def __init__(self, cell, n_cells, is_ordered=True, sign=0):
         self.cell, self.n_cells, self.is_ordered, self.sign = list(cell), n_cells, is_ordered, sign

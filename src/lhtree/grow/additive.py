@@ -199,7 +199,7 @@ class TermValues(NamedTuple):
 
 
 class Bags:
-    """The rows of a fit in bags: bag b learns from all rows but those of fold b, which are its held-out rows."""
+    """The rows of a fit in bags: the rows of fold b are held out from bag b."""
 
     def __init__(
         self,

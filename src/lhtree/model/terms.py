@@ -118,7 +118,7 @@ def _grow(term: Term, normalisation: Normalisation, before: tuple[int, ...] = ()
 def build_trees(
     terms: Sequence[Term], normalisation: Normalisation, targets: Sequence[int], n_rows: int
 ) -> tuple[Trees, Floats]:
-    """Return the trees of some terms, one per term and target, and the band of every block."""
+    """Return trees for every term and target, and the band of every block."""
     names = ("left", "weight", "offset", "value", "missing", "gain", "band", "feature")
     lists: dict[str, list[Any]] = {name: [] for name in names}
     block_ptr, target_of = [0], []

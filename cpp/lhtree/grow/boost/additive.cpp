@@ -92,7 +92,7 @@ double mean_loss(const Loss& loss, const OrderedRows& rows, const double* raw, s
     return weight > 0.0 ? sum / weight : 0.0;
 }
 
-// The boosting of one bag: its rows come first, then those of its fold.
+// The boosting of one bag. Training rows come first, then the rows of the fold.
 class Bag {
   public:
     Bag(const AdditivePlan& plan, const RowData& rows, std::size_t number, double* values)
@@ -164,7 +164,7 @@ class Bag {
         order.insert(order.end(), held.begin(), held.end());
         return order;
     }
-    // Of the fold or, if that is empty, of the rows of the bag.
+    // The mean loss of the fold, or of the training rows if the fold is empty.
     double loss() const {
         const std::size_t n_held = order_.size() - n_train_;
         return n_held > 0 ? mean_loss(loss_, labels_, raw_.data(), n_train_, n_held, n_scores_)
