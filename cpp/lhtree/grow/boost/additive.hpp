@@ -49,8 +49,8 @@ struct AdditiveBags {
 AdditiveBags boost_terms(const AdditivePlan& plan, const RowData& rows, std::vector<double> values,
                          std::size_t n_threads, Watch& watch);
 
-// The raw scores of every row, shape (n, n_scores), from the values of the bag that does not learn from it. Other
-// rows have the raw scores of the mean of all bags.
+// The raw scores of every row, shape (n, n_scores), from the values of the bag that does not learn from it.
+// Other rows have the raw scores of the mean of all bags.
 std::vector<double> score_left_out(const AdditivePlan& plan, const RowData& rows,
                                    const std::vector<double>& values, std::size_t n_threads, Watch& watch);
 
