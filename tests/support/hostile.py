@@ -232,10 +232,12 @@ SETTINGS: dict[str, dict[str, list[Any]]] = {
     "one tree": _TREES | _WEIGHTED | {"oob_score": [False, True]},
     "boost": _WEIGHTED | {"subsample": [1.0, 0.5], "growth": ["symmetric", "free"]},
     "compact": _COMPACT | _WEIGHTED,
+    "additive": _WEIGHTED,
     "tree regressor": {"membership": ["constant", "least_squares"], "pruning": [0.0, 1.0]},
     "forest regressor": _TREES | {"oob_score": [False, True]},
     "boost regressor": {"subsample": [1.0, 0.5], "growth": ["symmetric", "free"]},
     "compact regressor": _COMPACT,
+    "additive regressor": {"smoothing": [0.1, 3.0]},
 }
 
 
