@@ -50,12 +50,11 @@
 //
 // A pass visits the branching blocks, children first. A block whose rows, sides and weights have not changed
 // since its last visit is kept. Otherwise its problem is solved; then it is the cheapest of: the line, a
-// leaf, its left subtree, its right subtree (in this order, on equals within 1e-9 of the block's weight) by Σ
-// costs
-// + λ · (terms + leaves). Its rows go down the subtree again, and leaves there estimate anew. After a pass,
-// blocks with a side below min_samples_leaf are replaced by the other side, root first. From the third pass
-// on, nothing is added forward (5). Passes end when one lowers the objective by at most 1e-3 of it, or after
-// max_passes; the best tree seen is kept.
+// leaf, its left subtree, its right subtree (in this order, on equals within 1e-9 of the block's weight) by
+// Σ costs + λ · (terms + leaves). Its rows pass down the new subtree, whose leaves are re-estimated. After a
+// pass, blocks with a side below min_samples_leaf are replaced by the other side, root first. From the third
+// pass on, nothing is added forward (5). Passes end when one lowers the objective by at most 1e-3 of it, or
+// after max_passes; the best tree seen is kept.
 //
 // Splitting a leaf. Starts: the single cut between two codes with the least Σ over sides of -Σ_k n_k²/n
 // (numbers: -(Σr)²/n); and, of more than two classes, each of the four heaviest classes of the leaf against
