@@ -112,12 +112,18 @@ def test_hundreds_of_trees(tmp_path):
     check(model, spoil(X[:40]), tmp_path)
 
 
+@pytest.mark.parametrize("is_symmetric", [False, True])
 @pytest.mark.parametrize("n_slopes", [0, 3])
 @pytest.mark.parametrize("n_classes", [2, 4])
-def test_random_boosted_models(n_slopes, n_classes, tmp_path):
+def test_random_boosted_models(n_slopes, n_classes, is_symmetric, tmp_path):
     """Values far beyond the clip, wide hyperplanes, leaves of any depth and linear ones."""
     rng = np.random.default_rng(n_classes)
-    model = boosted_model(rng, 11, n_classes, 4, 4, max_terms=10, n_slopes=n_slopes)
+    model = boosted_model(
+        rng, 11, n_classes, 4, 4, max_terms=10, n_slopes=n_slopes, is_symmetric=is_symmetric
+    )
+    if is_symmetric:  # of several depths
+        deeper = boosted_model(rng, 11, n_classes, 15, 5, n_slopes=n_slopes, is_symmetric=True)
+        model = replace(model, trees=model.trees + deeper.trees)
     check(wrap(model), boosted_rows(rng, model, 200), tmp_path)
 
 

@@ -91,7 +91,7 @@ def test_unsupported_models_are_rejected(model, change, rejects):
 
 
 def test_boosted_models_that_are_too_large(monkeypatch):
-    boosted = LHBoostClassifier(max_iter=3, min_samples_leaf=5).fit(*make_clouds(90, 3, 3))
+    boosted = LHBoostClassifier(max_iter=3, growth="free", min_samples_leaf=5).fit(*make_clouds(90, 3, 3))
     n_blocks = boosted._model.trees.n_blocks
     monkeypatch.setattr(sql, "_SECONDS_OF_A_BLOCK", 61.0 / n_blocks)
     with pytest.raises(ValueError, match=f"its {n_blocks} blocks .*about 61 seconds.*Lower max_iter"):

@@ -195,7 +195,7 @@ int ${name}_predict(const double *x, double *probabilities) {
     for (i = 0; i < n_estimators; ++i)
         for (target = 0; target < n_targets; ++target) {
             double d = 1.0;
-            const $kind $found = walk(root[i * n_targets + target], z, &d);
+            const $kind $found = walk(i * n_targets + target, z, &d);
             if (d > 1.0) d = 1.0;
 $add
         }
@@ -258,10 +258,10 @@ static double exponential(double x) {
 """
 
 ADD_TARGETS = """\
-        for (target = 0; target < n_scores; ++target) raw[target] += walk(root[i * n_scores + target], z);"""
+        for (target = 0; target < n_scores; ++target) raw[target] += walk(i * n_scores + target, z);"""
 
 ADD_CLASSES = """\
-        const int32_t leaf = walk(root[i], z);
+        const int32_t leaf = walk(i, z);
         uint32_t s;
         for (s = share_start[leaf]; s < share_start[leaf + 1]; ++s) raw[share_class[s]] += share[s];"""
 
@@ -287,7 +287,7 @@ double ${name}_predict(const double *x) {
     double sum = base[0];
     int i;
     if (!normalise(x, z)) return NAN;
-    for (i = 0; i < n_estimators; ++i) sum += walk(root[i], z);
+    for (i = 0; i < n_estimators; ++i) sum += walk(i, z);
     return $value;
 }
 """

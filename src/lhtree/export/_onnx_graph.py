@@ -87,17 +87,10 @@ class Graph:
         first = [name for name, _ in states]
         return self.add_many("Loop", "", condition, *first, n_outputs=len(states), body=inner)
 
-    def add_up(self, values: str, zeros: str, n_axes: int, axis: int) -> str:
+    def add_up(self, values: str, axis: int) -> str:
         """Add up float64 values along an axis in order, which ReduceSum does not guarantee."""
-        info = self.onnx.helper.make_tensor_value_info
-        body, kind = Graph(self), self.type_of(np.float64)
-        sums, some = f"sums_{next(self._number)}", f"some_{next(self._number)}"
-        added = body.add("Add", sums, some)
-        shape = [None] * (n_axes - 1)
-        inner = self.onnx.helper.make_graph(
-            body._nodes, "add", [info(sums, kind, shape), info(some, kind, shape)], [info(added, kind, shape)]
-        )
-        return self.add("Scan", zeros, values, body=inner, num_scan_inputs=1, scan_input_axes=[axis])
+        sums = self.add("CumSum", values, self.constant(axis, np.int64))
+        return self.add("Gather", sums, self.constant(-1, np.int64), axis=axis)
 
     def _more_opsets(self) -> list[Any]:
         """Return the operator sets in use besides the standard one."""
@@ -141,10 +134,9 @@ class GraphRows:
 
     def __init__(self, graph: Graph, x: str, fitted: Model, walks: Walks) -> None:
         self.fitted, self.walks = fitted, walks
-        z = self._read(graph, x)
+        self.z = self._read(graph, x)
         self.n_rows = graph.add("Shape", "X", start=0, end=1)
-        self._flat = graph.add("Reshape", z, graph.shape([-1]))
-        self._width = graph.shape([len(walks.planes) * fitted.n_features])
+        self._flat = self._width = ""
         self._n_trees = graph.shape([fitted.trees.n_trees])
         self.n_walks = graph.add("Mul", self.n_rows, self._n_trees)
 
@@ -191,7 +183,10 @@ class GraphRows:
         return next((width for width in (0, 1, 2, 4) if n_terms <= width), -(-n_terms // 8) * 8)
 
     def store(self, graph: Graph, terms: Terms, name: str) -> tuple[str, str, int]:
-        """Add the constants of some terms."""
+        """Add the constants of some terms, and the rows as one vector if they are not there yet."""
+        if not self._flat:
+            self._flat = graph.add("Reshape", self.z, graph.shape([-1]))
+            self._width = graph.shape([len(self.walks.planes) * self.fitted.n_features])
         width = self.pad_width(terms.widest)
         feature, value = terms.pad(width)
         return graph.constant(feature, name=f"{name}_feature"), graph.constant(value, name=name), width
@@ -217,6 +212,17 @@ class GraphRows:
             n_lanes //= 2
         total = graph.add("Squeeze", lanes, graph.shape([1]))
         return total if first is None else graph.add("Add", first, total)
+
+    @staticmethod
+    def add_lanes(graph: Graph, lanes: list[str]) -> str:
+        """Return the sum of arrays in the order of the core; their number is that of ``pad_width``."""
+        lanes, more = lanes[:8], lanes[8:]
+        for place, one in enumerate(more):
+            lanes[place % 8] = graph.add("Add", lanes[place % 8], one)
+        while len(lanes) > 1:
+            half = len(lanes) // 2
+            lanes = [graph.add("Add", lanes[i], lanes[i + half]) for i in range(half)]
+        return lanes[0]
 
     def _multiply(self, graph: Graph, terms: tuple[str, str, int], number: str, walk: str) -> str:
         feature, value, _ = terms

@@ -163,6 +163,7 @@ class Query:
         self._source = f"{quote_name(table)} AS t"
         self._ending = "_0" if table.endswith("_") else "_"
         self._parts: list[str] = []
+        self.streams = False  # whether expressions are not materialised
 
     def name(self, name: str) -> str:
         """Return the name of an expression in the text."""
@@ -174,7 +175,8 @@ class Query:
 
     def add(self, name: str, columns: Iterable[str]) -> None:
         """Add an expression that selects these columns of the one before."""
-        self.define(name, f"SELECT {', '.join(columns)}\nFROM {self._source}")
+        text = f"SELECT {', '.join(columns)}\nFROM {self._source}"
+        self.define(name, text, is_kept=not self.streams)
         self.read(self.name(name))
 
     def define(self, name: str, text: str, columns: str = "", *, is_kept: bool = True) -> None:

@@ -1,14 +1,15 @@
-"""Trees in SQL, in one of three layouts.
+"""Trees in SQL, in one of four layouts.
 
 A compact tree is one CASE expression in the user's units, written as a person would. Trees of memberships are columns
 of a query, in which rows descend all trees together, one level per common table expression. Trees that add up values
 are a table of blocks, which is joined once per level; all its numbers are integers, float64 ones with a power of 2,
-which every engine reads exactly and quickly.
+which every engine reads exactly and quickly. Symmetric trees with constant leaves are expressions: the bits of the
+levels of a tree are the place of its value in a list.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any, TypeAlias
 
@@ -34,7 +35,7 @@ from ._sql_query import (
     write_real,
     write_short,
 )
-from ._walks import Terms, Walks, check_plain, has_bounds, take_base
+from ._walks import Levels, Terms, Walks, check_plain, has_bounds, take_base
 
 Result: TypeAlias = tuple[str, list[str]]  # expressions of the prediction and of the probabilities
 
@@ -309,6 +310,85 @@ class _Tree:
             if cls in own:
                 cases.append((block, self._number(own[cls])))
         return choose(self.a, cases, "0e0")
+
+
+_MOST_VALUES = 200_000  # in expressions
+TREES_AT_ONCE = 50  # of a query, whose numbers of leaves are columns
+
+
+def can_list_values(walks: Walks) -> bool:
+    """Return whether trees can be expressions with lists of values: they are symmetric, and their leaves constant."""
+    n_values = len(walks.intercept) if walks.shares is None else len(walks.shares.value)
+    return walks.levels is not None and not len(walks.slopes.value) and n_values <= _MOST_VALUES
+
+
+def score_levels(query: Query, fitted: Model, walks: Walks, keys: Sequence[str]) -> list[str]:
+    """Add the sums raw0, raw1, ... of the targets and return the names of the columns to pass on."""
+    assert walks.levels is not None
+    levels, dialect = walks.levels, query.dialect
+    query.streams = dialect == "duckdb"  # which computes every expression once, without storing rows
+    passed = normalise(query, fitted, keys)
+    used = np.unique(levels.weights.feature).tolist()
+    planes, laid = [f"z{place}" for place in used], lay_planes(fitted, walks.planes, dialect)
+    bases = [query.number(score) for score in take_base(fitted).tolist()]
+    raws = [f"raw{target}" for target in range(len(bases))]
+    query.add(
+        "laid",
+        [
+            *passed,
+            *(f"{laid[place]} AS {name}" for place, name in zip(used, planes, strict=True)),
+            *(f"{base} AS {raw}" for base, raw in zip(bases, raws, strict=True)),
+        ],
+    )
+    values = _list_values(fitted, walks)
+    ends = np.append(levels.first_leaf, len(walks.intercept)).tolist()
+    starts = np.searchsorted(levels.tree, np.arange(len(walks.root) + 1)).tolist()
+    for first in range(0, len(walks.root), TREES_AT_ONCE):
+        trees = range(first, min(first + TREES_AT_ONCE, len(walks.root)))
+        numbers = (
+            "+".join(_write_side(levels, level, dialect) for level in range(starts[t], starts[t + 1])) or "0"
+            for t in trees
+        )
+        found = [f"{number} AS i{t}" for t, number in zip(trees, numbers, strict=True)]
+        query.add(f"found{first}", [*passed, *planes, *raws, *found])
+        sums = list(raws)
+        for t in trees:
+            for target, own in values(t, slice(ends[t], ends[t + 1])):
+                sums[target] += f"+{_look_up_value(f'i{t}', own, dialect)}"
+        query.add(
+            f"added{first}", [*passed, *planes, *(f"{s} AS {raw}" for s, raw in zip(sums, raws, strict=True))]
+        )
+    return passed
+
+
+def _write_side(levels: Levels, level: int, dialect: str) -> str:
+    """Return the bit that a row adds to the number of its leaf: 0 on the left of a level."""
+    total = add_terms(levels.weights.row(level), dialect)
+    offset = write_number(float(levels.offset[level]), dialect)
+    return f"CASE WHEN {total}<{offset} THEN 0 ELSE {levels.bit[level]} END"
+
+
+def _list_values(fitted: Model, walks: Walks) -> Callable[[int, slice], Iterator[tuple[int, list[float]]]]:
+    """Return a function that lists targets and the values of some leaves, which are those of one tree."""
+    if walks.shares is None:
+        constant = np.clip(walks.intercept, *(walks.bounds or (0.0, 1.0)))
+        return lambda tree, leaves: iter([(tree % fitted.n_targets, constant[leaves].tolist())])
+    dense = np.zeros((len(walks.intercept), len(take_base(fitted))))
+    leaf = np.repeat(np.arange(len(dense)), np.diff(walks.shares.ptr))
+    dense[leaf, walks.shares.feature] = walks.shares.value
+    return lambda tree, leaves: enumerate(dense[leaves].T.tolist())
+
+
+def _look_up_value(place: str, values: list[float], dialect: str) -> str:
+    """Return the value at a place of a list."""
+    if len(values) == 1:
+        return write_number(values[0], dialect)
+    if dialect == "sqlite":
+        return choose(place, enumerate(write_number(value, dialect) for value in values), "NULL")
+    listed = ",".join(map(repr, values))
+    if dialect == "duckdb":
+        return f"CAST('[{listed}]' AS DOUBLE[])[{place}+1]"
+    return f"(CAST('{{{listed}}}' AS float8[]))[{place}+1]"
 
 
 def score_joins(query: Query, fitted: Model, walks: Walks, keys: Sequence[str]) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..model.levels import find_levels
 from ..model.model import CLIP, Model
 from ..model.shares import list_memberships
 from ..model.trees import Trees
@@ -101,6 +102,37 @@ def _find_planes(fitted: Model) -> tuple[tuple[str, ...], Terms]:
     return tuple(kinds[one] for one in used), Terms(trees.hyperplane_ptr, feature, trees.hyperplane_weight)
 
 
+class Levels(NamedTuple):
+    """Levels of symmetric trees. The leaf of a row is the first of the tree plus the bits of levels on the right."""
+
+    tree: NDArray[np.int64]  # of every level
+    bit: NDArray[np.int64]
+    offset: NDArray[np.float64]
+    weights: Terms
+    first_leaf: NDArray[np.int64]  # of every tree
+
+    @property
+    def is_step(self) -> NDArray[np.bool_]:
+        """Whether a level has a single feature with weight 1, which is compared with the offset."""
+        first = self.weights.value[self.weights.ptr[:-1]]
+        return np.asarray((np.diff(self.weights.ptr) == 1) & (first == 1.0))
+
+
+def _find_levels(fitted: Model, weights: Terms) -> Levels | None:
+    trees = find_levels(fitted.trees) if fitted.confidence is None else None
+    if trees is None or not len(trees.first):
+        return None
+    tree = np.repeat(np.arange(len(trees.depth)), trees.depth)
+    above = trees.first - trees.block_ptr[tree] + 1  # blocks of the level
+    return Levels(
+        tree=tree,
+        bit=trees.n_leaves[tree] // (2 * above),
+        offset=fitted.trees.offset[trees.first],
+        weights=weights.take(trees.first),
+        first_leaf=np.cumsum(trees.n_leaves) - trees.n_leaves,
+    )
+
+
 class Walks(NamedTuple):
     """Branching blocks and leaves of all trees. A place is the number of a branching block, or -1 - that of a leaf.
 
@@ -120,6 +152,7 @@ class Walks(NamedTuple):
     slopes: Terms
     shares: Terms | None  # by class, of every leaf
     bounds: tuple[NDArray[np.float64], NDArray[np.float64]] | None  # of every leaf; None: 0 and 1
+    levels: Levels | None  # of symmetric trees without confidences, in place of their blocks
 
 
 def find_walks(fitted: Model) -> Walks:
@@ -151,4 +184,5 @@ def find_walks(fitted: Model) -> Walks:
         slopes=Terms(trees.membership_ptr, trees.membership_feature, slope).take(leaves),
         shares=Terms(*list_memberships(trees, fitted.prior)).take(leaves) if has_shares else None,
         bounds=(trees.low[leaves], trees.high[leaves]) if has_bounds(trees) else None,
+        levels=_find_levels(fitted, weights),
     )

@@ -10,6 +10,7 @@ from string import Template
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import __version__
 from .._parameters import refuse
@@ -82,6 +83,8 @@ def _write(fitted: Model, name: str) -> str:
     known["add"] = leaf.add_pair if fitted.n_classes == 2 else leaf.add
     columns = _write_columns(fitted, known)
     planes = _fill_planes(fitted, walks, known["macro"])
+    outputs = link.write(fitted, walks, known)
+    cuts = walks.levels or walks
     leaves = leaf.write(walks) | {
         "range": "0 and 1" if walks.bounds is None else "low and high",
         "least": "0.0" if walks.bounds is None else "low[-1 - place]",
@@ -104,15 +107,28 @@ def _write(fitted: Model, name: str) -> str:
         row_meaning=space["row_meaning"],
         add_weights=space["add_weights"],
         fill_row=Template(space["fill_row"]).substitute(known | columns, planes=planes),
-        root=array("int32_t", "root", map(str, walks.root.tolist())),
-        child=array("int32_t", "child", map(str, walks.child.ravel().tolist())),
-        offset=doubles("offset", walks.offset),
-        weight_start=array("uint32_t", "weight_start", map(str, walks.weights.ptr.tolist())),
-        weight_feature=array(feature, "weight_feature", map(str, walks.weights.feature.tolist())),
-        weight=array(space["real"], "weight", (f"{value}{space['suffix']}" for value in walks.weights.value)),
+        trees=_write_trees(walks),
+        descent=Template(LEVELS if walks.levels else BLOCKS).substitute(outputs),
+        offset=doubles("offset", cuts.offset),
+        weight_start=array("uint32_t", "weight_start", map(str, cuts.weights.ptr.tolist())),
+        weight_feature=array(feature, "weight_feature", map(str, cuts.weights.feature.tolist())),
+        weight=array(space["real"], "weight", (f"{value}{space['suffix']}" for value in cuts.weights.value)),
         **columns,
-        **link.write(fitted, walks, known),
+        **outputs,
     )
+
+
+def _write_trees(walks: Walks) -> str:
+    """Return the arrays of places, or of levels and their bits."""
+    if walks.levels is None:
+        arrays: dict[str, NDArray[Any]] = {"root": walks.root, "child": walks.child.ravel()}
+        meaning = BLOCKS_MEANING
+    else:
+        starts = np.searchsorted(walks.levels.tree, np.arange(len(walks.root) + 1))
+        arrays = {"level_start": starts, "bit": walks.levels.bit, "first_leaf": walks.levels.first_leaf}
+        meaning = LEVELS_MEANING
+    written = (array("int32_t", name, map(str, values.tolist())) for name, values in arrays.items())
+    return "\n".join([meaning, *written])
 
 
 def _write_sizes(fitted: Model) -> str:
@@ -210,12 +226,9 @@ $row_meaning$first_meaning. */
 $centre
 $scale$first
 
-/* A place is the number of a branching block, or -1 - that of a leaf: of every root, and of the left and the right
-   child of every branching block. */
-$root
-$child
+$trees
 
-/* Hyperplanes of the branching blocks: feature sum - offset; a row goes left where that is below 0. */
+/* Hyperplanes: feature sum - offset; a row goes left where that is below 0. */
 $offset
 $weight_start
 $weight_feature
@@ -224,16 +237,33 @@ $weight
 $leaves
 
 $add_weights${add_slopes}$fill_row/* The $sought that a row comes to$confidence_meaning. */
-static $kind walk(int32_t place, const $real *z$confidence_argument) {
-${estimate}    while (place >= 0) {
-        const double y = add_weights(place, z) - offset[place];
-        $distance
-        place = child[2 * place + (y < 0.0 ? 0 : 1)];
-    }
+static $kind walk(int32_t tree, const $real *z$confidence_argument) {
+${estimate}$descent
 $end
 }
 
 $look_up$predict"""
+
+# Trees of blocks with hyperplanes of their own.
+BLOCKS = """\
+    int32_t place = root[tree];
+    while (place >= 0) {
+        const double y = add_weights(place, z) - offset[place];
+        $distance
+        place = child[2 * place + (y < 0.0 ? 0 : 1)];
+    }"""
+BLOCKS_MEANING = """\
+/* A place is the number of a branching block, or -1 - that of a leaf: of every root, and of the left and the right
+   child of every branching block. */"""
+# Symmetric trees, which have no confidence.
+LEVELS = """\
+    int32_t place = -1 - first_leaf[tree], level;
+    for (level = level_start[tree]; level < level_start[tree + 1]; ++level)
+        place -= add_weights(level, z) - offset[level] < 0.0 ? 0 : bit[level];
+    $distance"""
+LEVELS_MEANING = """\
+/* Levels of symmetric trees: the blocks of a level share one hyperplane. The number of the leaf of a row is the first
+   of the tree plus the bits of the levels where the row goes right. A place is -1 - that number. */"""
 
 # Spaces: how values of a row are read and summed up. Normalised float32 values, in lanes.
 NORMALISED = {

@@ -1,6 +1,7 @@
 """Export to ONNX with standard operators only.
 
 All rows descend all trees at once, one level per iteration of a loop. A walk that reaches a leaf leaves the loop.
+Symmetric trees need no loop: the sides of a row at all levels are the bits of the numbers of its leaves.
 Sums keep the order of the core, so results are bitwise equal.
 """
 
@@ -23,7 +24,7 @@ from ..model.records import Knots
 from ..tables.encoders import Numbers, TargetStatistic
 from . import _walks as e
 from ._onnx_graph import SPACES, Graph, GraphRows
-from ._walks import Walks, find_walks, take_base
+from ._walks import Levels, Walks, find_walks, take_base
 
 CATEGORIES = "categories"  # input of text, with one column for each that has target statistics
 _MOST_BYTES = 2_000_000_000  # a protobuf message ends at 2 GiB
@@ -91,8 +92,8 @@ def _add_model(graph: Graph, x: str, fitted: Model, labels: list[Label]) -> Outp
     walks = find_walks(fitted)
     _check_size(walks, fitted.n_classes)
     rows = SPACES[walks.space](graph, x, fitted, walks)
-    place, confidence = _walk(graph, rows, walks, fitted.confidence)
-    leaves = _LEAVES[walks.leaf](graph, rows, walks, place)
+    leaf, confidence = _walk(graph, rows, walks, fitted.confidence)
+    leaves = _LEAVES[walks.leaf](graph, rows, walks, leaf)
     return LINKS[fitted.head.link].write(graph, rows, leaves, confidence, labels)
 
 
@@ -194,7 +195,56 @@ def _find(graph: Graph, condition: str) -> str:
     return graph.add("Squeeze", graph.add("NonZero", condition), graph.shape([0]))
 
 
+def _find_leaves(graph: Graph, rows: GraphRows, walks: Walks, levels: Levels) -> str:
+    """Return the leaf of every row in every symmetric tree."""
+    z = graph.add("Transpose", rows.z, perm=[1, 0])  # values of one feature are neighbours
+    steps, others = np.flatnonzero(levels.is_step), np.flatnonzero(~levels.is_step)
+    sides = []
+    if len(steps):
+        # The smallest float32 that is not below the offset: the same values are below both.
+        near = levels.offset[steps].astype(np.float32)
+        near = np.where(near < levels.offset[steps], np.nextafter(near, np.float32(np.inf)), near)
+        value = graph.add("Gather", z, graph.constant(levels.weights.take(steps).feature, name="feature"))
+        sides.append(graph.add("GreaterOrEqual", value, graph.constant(near[:, None], name="offset")))
+    if len(others):
+        terms = levels.weights.take(others)
+        width = rows.pad_width(terms.widest)
+        wide, products = graph.cast(z, np.float64), []
+        for feature, weight in zip(*(part.T for part in terms.pad(width)), strict=True):
+            value = graph.add("Gather", wide, graph.constant(feature, name="feature"))
+            weights = graph.constant(weight[:, None], np.float64, "weight")
+            products.append(graph.add("Mul", weights, value))
+        total = rows.add_lanes(graph, products)
+        offset = graph.constant(levels.offset[others][:, None], name="offset")
+        sides.append(graph.add("GreaterOrEqual", total, offset))
+    side = graph.add("Concat", *sides, axis=0) if len(sides) > 1 else sides[0]
+    # Levels of all trees at one position follow each other. Where a tree has no level, any other one counts nothing.
+    depth = np.bincount(levels.tree, minlength=len(walks.root))
+    deepest = int(depth.max())
+    number = np.full((deepest, len(walks.root)), -1)
+    row = np.empty(len(levels.tree), dtype=np.int64)
+    row[np.concatenate([steps, others])] = np.arange(len(row))
+    number[deepest - 1 - np.log2(levels.bit).astype(np.int64), levels.tree] = row
+    bits = graph.add("Gather", graph.cast(side, np.int32), graph.constant(number.ravel(), np.int64, "level"))
+    shape = graph.add("Concat", graph.shape(number.shape), rows.n_rows, axis=0)
+    bits = graph.add("Reshape", bits, shape, allowzero=1)
+    worth = np.where(number < 0, 0, 2 ** np.arange(deepest)[::-1, None])
+    bits = graph.add("Mul", bits, graph.constant(worth[:, :, None], np.int32, "bit"))
+    leaf = graph.add("ReduceSum", bits, graph.shape([0]), keepdims=0)
+    leaf = graph.add("Add", leaf, graph.constant(levels.first_leaf[:, None], np.int32, "first_leaf"))
+    leaf = graph.add("Transpose", leaf, perm=[1, 0])
+    return graph.add("Reshape", leaf, rows.n_walks, allowzero=1)
+
+
 def _walk(graph: Graph, rows: GraphRows, walks: Walks, confidence: str | None) -> tuple[str, str | None]:
+    """Return the leaf of every walk, and d(x) (None if it is always 1)."""
+    if walks.levels is not None:
+        return _find_leaves(graph, rows, walks, walks.levels), None
+    place, distance = _descend(graph, rows, walks, confidence)
+    return graph.add("Sub", graph.constant(-1, np.int64), place), distance
+
+
+def _descend(graph: Graph, rows: GraphRows, walks: Walks, confidence: str | None) -> tuple[str, str | None]:
     """Return the leaf of every walk, as -1 - its number, and d(x) (None if it is always 1)."""
     shape = graph.add("Concat", rows.n_rows, graph.shape([len(walks.root)]), axis=0)
     roots = graph.add("Expand", graph.constant(walks.root, np.int64, "root"), shape)
@@ -230,7 +280,7 @@ def _walk(graph: Graph, rows: GraphRows, walks: Walks, confidence: str | None) -
     return place, last[0] if last else None
 
 
-def _find_shares(graph: Graph, rows: GraphRows, walks: Walks, place: str) -> str:
+def _find_shares(graph: Graph, rows: GraphRows, walks: Walks, leaf: str) -> str:
     """Return the shares of all classes in the leaf of every walk, shape (n · n_trees, K). Equal leaves share a line."""
     assert walks.shares is not None
     n_leaves = len(walks.intercept)
@@ -239,14 +289,12 @@ def _find_shares(graph: Graph, rows: GraphRows, walks: Walks, place: str) -> str
         walks.shares.value
     )
     lines, line = np.unique(dense, axis=0, return_inverse=True)
-    leaf = graph.add("Sub", graph.constant(-1, np.int64), place)
     own = graph.add("Gather", graph.constant(line.ravel(), np.int64, "line"), leaf)
     return graph.add("Gather", graph.constant(lines, name="shares"), own)
 
 
-def _estimate(graph: Graph, rows: GraphRows, walks: Walks, place: str) -> str:
+def _estimate(graph: Graph, rows: GraphRows, walks: Walks, leaf: str) -> str:
     """Return μ(x) of the leaf of every walk (eq. 15)."""
-    leaf = graph.add("Sub", graph.constant(-1, np.int64), place)
     estimate = graph.add("Gather", graph.constant(walks.intercept, name="intercept"), leaf)
     sloped = np.flatnonzero(np.diff(walks.slopes.ptr))
     if len(sloped):
@@ -320,18 +368,16 @@ def _raw_scores(finish: Callable[[Graph, GraphRows, str], tuple[str, str]]) -> C
 
 def _take_shares(graph: Graph, rows: GraphRows, scores: str) -> str:
     """Return scores by row and class, divided by their sum."""
-    total = graph.add_up(scores, rows.fill(graph, rows.n_rows, 0.0), 2, 1)
+    total = graph.add_up(scores, 1)
     return graph.add("Div", scores, graph.add("Unsqueeze", total, graph.shape([1])))
 
 
 def _score_wolf(graph: Graph, rows: GraphRows, membership: str, confidence: str | None) -> tuple[str, str]:
     """Return class numbers and probabilities: shares of the WOLF values with their fall-backs, shape (n, K)."""
     fitted = rows.fitted
-    n_classes = graph.shape([fitted.n_classes])
-    zeros = rows.fill(graph, graph.add("Concat", rows.n_rows, n_classes, axis=0), 0.0)
 
     def average(values: str) -> str:
-        mean = graph.add_up(values, zeros, 3, 1)
+        mean = graph.add_up(values, 1)
         return graph.add("Div", mean, graph.constant(float(fitted.n_estimators)))
 
     def fall_back(scores: str, on: str) -> str:
@@ -357,9 +403,9 @@ def _score_wolf(graph: Graph, rows: GraphRows, membership: str, confidence: str 
 def _add_values(graph: Graph, rows: GraphRows, values: str) -> str:
     """Return the sums over the trees of every target, shape (n, n_targets)."""
     base = take_base(rows.fitted)
-    shape = graph.add("Concat", rows.n_rows, graph.shape([len(base)]), axis=0)
+    shape = graph.add("Concat", rows.n_rows, graph.shape([1, len(base)]), axis=0)
     first = graph.add("Expand", graph.constant(base, name="base"), shape)
-    return graph.add_up(rows.by_target(graph, values, len(base)), first, 3, 1)
+    return graph.add_up(graph.add("Concat", first, rows.by_target(graph, values, len(base)), axis=1), 1)
 
 
 def _divide(graph: Graph, rows: GraphRows, raw: str) -> str:

@@ -14,7 +14,15 @@ from ..model.records import Knots
 from ..tables.encoders import Dropped
 from . import _walks as e
 from ._sql_query import DIALECTS, Query, find_largest, find_twins, quote_name, write_label
-from ._sql_trees import Result, score_case, score_columns, score_joins
+from ._sql_trees import (
+    TREES_AT_ONCE,
+    Result,
+    can_list_values,
+    score_case,
+    score_columns,
+    score_joins,
+    score_levels,
+)
 from ._walks import find_walks
 
 _MOST_CHARACTERS = 5_000_000
@@ -48,8 +56,9 @@ def export_sql(
     It returns the ``keys``, the class as ``prediction`` and a column ``probability_<class>`` per class; for a
     regression, the predicted number as ``prediction``. NULL (and NaN) means missing; a row with an infinite value, for
     which the model raises an error, gets NULL in every column. The arithmetic and its order are those of the model, so
-    results are equal to the bit. A compact tree becomes one CASE expression in the user's units. A boosted model or
-    another regression becomes a table of blocks, which is joined once per level. Models whose statement would take a
+    results are equal to the bit. A compact tree becomes one CASE expression in the user's units. Symmetric
+    trees of a boosted model become one expression per level and a list of values per tree, free trees and linear
+    leaves a table of blocks, which is joined once per level. Models whose statement would take a
     database too long, which includes most classification forests, raise an error.
 
     Parameters
@@ -104,6 +113,8 @@ def export_sql(
     walks = find_walks(fitted)
     link = LINKS[fitted.head.link]
     layout = "case" if walks.space == "units" else link.layout
+    if layout == "joins" and can_list_values(walks):
+        layout = "levels"
     _CHECKS[layout](fitted, len(keys), dialect, force)
     if layout != "case" and fitted.n_classes > _MOST_TERMS and dialect != "postgresql":
         reason = f"it has {fitted.n_classes:,} classes, more than {_MOST_TERMS:,}"
@@ -114,7 +125,7 @@ def export_sql(
     if layout == "case":
         prediction, probabilities = score_case(query, fitted, walks, keys, written)
     else:
-        passed = (score_columns if layout == "columns" else score_joins)(query, fitted, walks, keys)
+        passed = _SCORES[layout](query, fitted, walks, keys)
         prediction, probabilities = link.finish(query, passed, fitted, written)
     values = [prediction, *probabilities]
     shown = [f"k{i} AS {quote_name(key)}" for i, key in enumerate(keys)] + [
@@ -122,7 +133,7 @@ def export_sql(
         for value, name in zip(values, outputs, strict=True)
     ]
     text = query.finish(shown)
-    if layout != "joins" and len(text) > _MOST_CHARACTERS and not force:
+    if layout in ("case", "columns") and len(text) > _MOST_CHARACTERS and not force:
         raise _too_large(f"its SELECT would have {len(text):,} characters, more than {_MOST_CHARACTERS:,}")
     return text
 
@@ -208,7 +219,13 @@ def _check_joins(fitted: Model, n_keys: int, dialect: str, force: bool) -> None:
         )
 
 
-_CHECKS = {"case": _check_case, "columns": _check_columns, "joins": _check_joins}
+def _check_levels(fitted: Model, n_keys: int, dialect: str, force: bool) -> None:
+    """Raise ValueError if the values of rows are too many columns."""
+    _check_width(n_keys + 1 + 4 * fitted.n_features + TREES_AT_ONCE + fitted.n_classes, dialect, force)
+
+
+_CHECKS = {"case": _check_case, "columns": _check_columns, "joins": _check_joins, "levels": _check_levels}
+_SCORES = {"columns": score_columns, "joins": score_joins, "levels": score_levels}
 
 
 class Link(NamedTuple):

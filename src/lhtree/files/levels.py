@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..model.levels import CompleteTrees, find_places, find_ptr
 from ..model.trees import Array
 from .container import check
 
@@ -80,74 +80,6 @@ def measure_levels(arrays: Arrays) -> dict[str, int]:
     }
 
 
-class CompleteTrees:
-    """Numbers of the blocks of trees whose leaves are all at the depth of their tree."""
-
-    def __init__(self, depth: NDArray[np.int32]) -> None:
-        self.depth = depth.astype(np.int64)
-        self.n_leaves = np.left_shift(1, self.depth)
-
-    @cached_property
-    def block_ptr(self) -> NDArray[np.int64]:
-        """First block of every tree."""
-        return np.concatenate([[0], np.cumsum(2 * self.n_leaves - 1)])
-
-    @cached_property
-    def number(self) -> NDArray[np.int64]:
-        """Number of every block within its tree."""
-        return np.arange(self.block_ptr[-1]) - np.repeat(self.block_ptr[:-1], 2 * self.n_leaves - 1)
-
-    @cached_property
-    def is_leaf(self) -> NDArray[np.bool_]:
-        """Whether a block is a leaf."""
-        return self.number >= np.repeat(self.n_leaves - 1, 2 * self.n_leaves - 1)
-
-    @cached_property
-    def leaves(self) -> NDArray[np.int64]:
-        """The leaves among all blocks."""
-        return np.flatnonzero(self.is_leaf)
-
-    @cached_property
-    def branches(self) -> NDArray[np.int64]:
-        """The branching blocks among all blocks."""
-        return np.flatnonzero(~self.is_leaf)
-
-    @cached_property
-    def left(self) -> NDArray[np.int32]:
-        """Left child of every block."""
-        return np.where(self.is_leaf, -1, 2 * self.number + 1).astype(np.int32)
-
-    @cached_property
-    def level(self) -> NDArray[np.int64]:
-        """Level of every branching block, numbered over all trees."""
-        levels = np.arange(self.depth.max())
-        of_number = np.repeat(levels, np.left_shift(1, levels))
-        first = np.cumsum(self.depth) - self.depth
-        return of_number[self.number[self.branches]] + np.repeat(first, self.n_leaves - 1)
-
-    @cached_property
-    def first(self) -> NDArray[np.int64]:
-        """First block of every level."""
-        tree = np.repeat(np.arange(len(self.depth)), self.depth)
-        above = np.arange(len(tree)) - np.repeat(np.cumsum(self.depth) - self.depth, self.depth)
-        return self.block_ptr[tree] + np.left_shift(1, above) - 1
-
-    def fill(self, of_leaves: NDArray[Any], of_branches: NDArray[Any] | float) -> NDArray[Any]:
-        """Return values by block, given the values of leaves and of branching blocks."""
-        values = np.empty(len(self.number), dtype=of_leaves.dtype)
-        values[self.leaves], values[self.branches] = of_leaves, of_branches
-        return values
-
-    def sum_up(self, of_leaves: NDArray[Any]) -> NDArray[Any]:
-        """Return the sum over the leaves below every block."""
-        total = self.fill(of_leaves, 0)
-        for above in reversed(range(int(self.depth.max()))):
-            root = self.block_ptr[:-1][self.depth > above, None]
-            parent = np.arange(2**above - 1, 2 ** (above + 1) - 1)
-            total[root + parent] = total[root + 2 * parent + 1] + total[root + 2 * parent + 2]
-        return total
-
-
 def fold_levels(arrays: Arrays) -> Arrays:
     """Return the arrays of symmetric trees by level and leaf; other trees are unchanged."""
     sizes = np.diff(arrays["block_ptr"])
@@ -167,12 +99,12 @@ def fold_levels(arrays: Arrays) -> Arrays:
     slopes = np.diff(arrays["membership_ptr"])[leaves]
     if weights.max(initial=0) > MOST_TERMS or slopes.sum() < len(arrays["membership_slope"]):
         return arrays
-    place = _find_places(arrays["hyperplane_ptr"][first], weights)
+    place = find_places(arrays["hyperplane_ptr"][first], weights)
     folded = {name: arrays[name] for name in _KEPT if name in arrays} | {
         "depth": depth,
         "level_offset": arrays["offset"][first],
         "level_missing": arrays["missing"][first],
-        "level_ptr": _find_ptr(weights),
+        "level_ptr": find_ptr(weights),
         "level_feature": arrays["hyperplane_feature"][place],
         "level_weight": arrays["hyperplane_weight"][place],
         "level_share": arrays["hyperplane_share"][place],
@@ -181,7 +113,7 @@ def fold_levels(arrays: Arrays) -> Arrays:
         "leaf_weight": arrays["weight"][leaves],
         "leaf_low": arrays["low"][leaves],
         "leaf_high": arrays["high"][leaves],
-        "leaf_ptr": _find_ptr(slopes),
+        "leaf_ptr": find_ptr(slopes),
     }
     if np.array_equal(folded["leaf_weight"], folded["leaf_samples"]):
         del folded["leaf_weight"]
@@ -206,7 +138,7 @@ def expand_levels(arrays: Arrays) -> Arrays:
     n_blocks, intercept = len(trees.number), arrays["intercept"]
     weights = _measure_parts(arrays, "level_ptr", "level_weight")
     check(bool((weights <= MOST_TERMS).all()), f"level_ptr has a level of more than {MOST_TERMS} weights")
-    place = _find_places(arrays["level_ptr"][trees.level], weights[trees.level])
+    place = find_places(arrays["level_ptr"][trees.level], weights[trees.level])
     no_leaf = np.zeros(len(arrays["leaf_samples"]))
     n_samples = trees.sum_up(arrays["leaf_samples"].astype(np.int64))
     check(bool((np.abs(n_samples) < 2**31).all()), "leaf_samples has a sum that is out of range")
@@ -232,11 +164,11 @@ def expand_levels(arrays: Arrays) -> Arrays:
         "offset": trees.fill(no_leaf, arrays["level_offset"][trees.level]),
         "missing": trees.fill(no_leaf.astype(np.int8), arrays["level_missing"][trees.level]),
         "gain": trees.fill(no_leaf, arrays["branch_gain"]),
-        "hyperplane_ptr": _find_ptr(trees.fill(no_leaf.astype(np.int64), weights[trees.level])),
+        "hyperplane_ptr": find_ptr(trees.fill(no_leaf.astype(np.int64), weights[trees.level])),
         "hyperplane_feature": arrays["level_feature"][place],
         "hyperplane_weight": arrays["level_weight"][place],
         "hyperplane_share": arrays["level_share"][place],
-        "membership_ptr": _find_ptr(trees.fill(slopes, 0)),
+        "membership_ptr": find_ptr(trees.fill(slopes, 0)),
     }
     if "leaf_ptr" not in arrays:
         expanded |= {"membership_feature": np.empty(0, np.int32), "membership_slope": np.empty(0)}
@@ -254,14 +186,3 @@ def _measure_parts(arrays: Arrays, ptr: str, values: str) -> NDArray[np.int64]:
     is_valid = arrays[ptr][0] == 0 and arrays[ptr][-1] == len(arrays[values]) and bool((sizes >= 0).all())
     check(is_valid, f"{ptr} does not span {values}")
     return sizes
-
-
-def _find_ptr(sizes: NDArray[Any]) -> NDArray[np.int64]:
-    """Return pointers into an array, given the sizes of its parts."""
-    return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
-
-
-def _find_places(first: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the places of parts of an array, given the first place and the size of each."""
-    ptr = _find_ptr(sizes)
-    return np.arange(ptr[-1]) + np.repeat(first - ptr[:-1], sizes)
