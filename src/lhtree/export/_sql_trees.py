@@ -369,7 +369,7 @@ def _write_side(levels: Levels, level: int, dialect: str) -> str:
 
 
 def _list_values(fitted: Model, walks: Walks) -> Callable[[int, slice], Iterator[tuple[int, list[float]]]]:
-    """Return a function that lists targets and the values of some leaves, which are those of one tree."""
+    """Return a function of a tree and its leaves that lists targets and the values of the leaves."""
     if walks.shares is None:
         constant = np.clip(walks.intercept, *(walks.bounds or (0.0, 1.0)))
         return lambda tree, leaves: iter([(tree % fitted.n_targets, constant[leaves].tolist())])
