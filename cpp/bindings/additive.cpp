@@ -31,7 +31,7 @@ struct AdditiveFit {
                 const std::vector<std::vector<std::size_t>>& terms, const Vector<double>& base,
                 const Vector<std::int32_t>& fold, std::size_t n_bags)
         : kept(nb::make_tuple(rows_given, fold)), rows(nb::cast<BoostRows&>(rows_given).data) {
-        require(base.size() == rows.n_scores(), "base needs a value per score");
+        require(base.size() == rows.objective.n_scores(), "base needs a value per score");
         require(fold.size() == rows.labels.n_rows, "fold needs a value per row");
         require(n_bags >= 1, "there is no bag");
         std::vector<bool> is_learned(n_bags, false);
@@ -59,7 +59,7 @@ struct AdditiveFit {
     }
 
     std::vector<double> take(const Vector<double>& values) const {
-        require(values.size() == plan.n_bags * plan.n_cells() * rows.n_scores(),
+        require(values.size() == plan.n_bags * plan.n_cells() * rows.objective.n_scores(),
                 "values needs a value per bag, cell and score");
         return copy(values);
     }
@@ -89,7 +89,8 @@ struct AdditiveFit {
         }));
     }
     nb::tuple weigh(const Vector<double>& raw) const {
-        require(raw.size() == rows.labels.n_rows * rows.n_scores(), "raw needs a value per row and score");
+        require(raw.size() == rows.labels.n_rows * rows.objective.n_scores(),
+                "raw needs a value per row and score");
         boost::CellWeights weights = boost::weigh_cells(plan, rows, raw.data());
         return nb::make_tuple(give(std::move(weights.weight)), give(std::move(weights.hessian)));
     }
@@ -102,11 +103,12 @@ NewVector<double> find_base(const BoostRows& rows, std::size_t n_threads) {
     require(survey.largest[0] > 0.0, "there is no row to learn from: all weigh nothing");
     return give(watched(std::nullopt, [&](Watch& watch) {
         boost::LocalRows local(data, boost::WeightUnits(survey), n_threads, watch);
-        const bool has_classes = boost::is_of_classes(data.loss);
-        const auto responses = has_classes ? boost::ResponseSurvey{} : local.ask(boost::SurveyResponses{});
-        boost::Begin begin{{}, std::vector<double>(data.n_scores()), {}};
+        const boost::Loss& loss = data.objective.loss();
+        std::vector<boost::ResponseSurvey> surveys;
+        if (!boost::is_of_classes(loss)) surveys = local.ask(boost::SurveyResponses{});
+        boost::Begin begin{{}, std::vector<double>(data.objective.n_scores()), {}};
         local.ask(begin);
-        return boost::find_initial_scores(data.loss, local, responses);
+        return boost::find_initial_scores(loss, local, surveys);
     }));
 }
 
@@ -114,7 +116,7 @@ NewVector<double> bound_measure_pairs(const BoostRows& rows, const std::vector<b
                                       const Vector<double>& raw, const Vector<std::int32_t>& fold,
                                       std::int32_t left_out, const boost::StepOptions& step,
                                       std::size_t n_threads) {
-    require(raw.size() == rows.data.labels.n_rows * rows.data.n_scores(),
+    require(raw.size() == rows.data.labels.n_rows * rows.data.objective.n_scores(),
             "raw needs a value per row and score");
     require(fold.size() == rows.data.labels.n_rows, "fold needs a value per row");
     return give(watched(std::nullopt, [&](Watch& watch) {

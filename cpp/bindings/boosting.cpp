@@ -41,10 +41,10 @@ LossInfo describe(const boost::Loss& loss) {
 NewVector<double> bound_loss(const std::string& name, const Matrix<double>& raw,
                              const MaybeVector<std::int32_t>& classes, const MaybeVector<double>& response,
                              double quantile) {
-    const boost::Loss loss = boost::make_loss(name, quantile);
     const std::size_t n_rows = raw.shape(0), n_scores = raw.shape(1);
-    require(n_scores == 1 || std::holds_alternative<boost::Softmax>(loss), "the loss has one raw score");
-    if (is_of_classes(loss)) {
+    const boost::Objective objective = boost::Objective::make(name, {quantile}, 0, 1);
+    require(n_scores == 1 || objective.is_softmax(), "the loss has one raw score");
+    if (is_of_classes(objective.loss())) {
         require(classes && classes->size() == n_rows, "classes needs a value per row");
         check_classes(classes->data(), n_rows, std::max<std::size_t>(n_scores, 2));
     } else {
@@ -52,10 +52,10 @@ NewVector<double> bound_loss(const std::string& name, const Matrix<double>& raw,
     }
     std::vector<double> losses(n_rows);
     const boost::Scored rows{
-        data_or_null(classes), data_or_null(response), raw.data(), n_rows, n_scores, nullptr};
+        data_or_null(classes), data_or_null(response), raw.data(), n_rows, n_scores, 1, nullptr, nullptr};
     each_row_loss(
-        loss, rows, [](std::size_t) { return true; },
-        [&](std::size_t row, double value) { losses[row] = value; });
+        objective, rows, [](std::size_t) { return true; },
+        [&](std::size_t row, std::size_t, double value) { losses[row] = value; });
     return give(std::move(losses));
 }
 
@@ -180,30 +180,39 @@ std::optional<NewMatrix<std::uint8_t>> encode_rows(const BoostBins& bins, const 
 }
 
 // Derivatives are kept as float32: responses of any size have to be scaled before.
-void check_response(const boost::Loss& loss, const boost::Labels& labels) {
+void check_response(const boost::Objective& objective, const boost::Labels& labels) {
     using boost::Responses;
     std::visit(
         [&](const auto& one) {
             const double most = std::ldexp(2.0, one.free_exponent);
-            for (std::size_t row = 0; row < labels.n_rows; ++row) {
-                const double response = labels.response[row];
+            for (std::size_t i = 0; i < labels.n_rows * objective.n_responses; ++i) {
+                const double response = labels.response[i];
                 require(std::isfinite(response), "a response is not finite");
                 require(one.responses != Responses::positive || response > 0.0, "a response is not positive");
                 require(one.responses != Responses::not_negative || response >= 0.0,
                         "a response is negative");
-                require(labels.is_held(row) || std::abs(response) <= most,
+                require(labels.is_held(i / objective.n_responses) || std::abs(response) <= most,
                         "a response is too large for the loss: scale it");
             }
         },
-        loss);
+        objective.loss());
+}
+
+// Every quantile is between 0 and 1.
+boost::Objective make_objective(const std::string& loss, const std::vector<double>& quantiles,
+                                std::size_t n_classes, std::size_t n_responses) {
+    for (const double quantile : quantiles)
+        require(quantile > 0.0 && quantile < 1.0, "a quantile is not between 0 and 1");
+    return boost::Objective::make(loss, quantiles, n_classes, n_responses);
 }
 
 std::unique_ptr<BoostRows> make_rows(const Matrix<std::uint8_t>& codes, std::shared_ptr<BoostBins> bins,
-                                     const std::string& loss, double quantile, std::size_t n_classes,
+                                     const std::string& loss, const std::vector<double>& quantiles,
+                                     std::size_t n_classes, std::size_t n_responses,
                                      const MaybeVector<std::int32_t>& classes,
-                                     const MaybeVector<double>& response, const MaybeVector<double>& weight,
-                                     const MaybeVector<std::uint8_t>& held, std::uint64_t first_row,
-                                     std::size_t n_threads) {
+                                     const std::optional<Matrix<double>>& response,
+                                     const MaybeVector<double>& weight, const MaybeVector<std::uint8_t>& held,
+                                     std::uint64_t first_row, std::size_t n_threads) {
     const boost::Slots& slots = bins->bins.slots;
     const std::size_t n_rows = codes.shape(0);
     require(codes.shape(1) == slots.size(), "codes needs a column per slot of the bins");
@@ -220,20 +229,24 @@ std::unique_ptr<BoostRows> make_rows(const Matrix<std::uint8_t>& codes, std::sha
     for (std::size_t row = 0; weight && row < n_rows; ++row)
         require(weight->data()[row] >= 0.0 && std::isfinite(weight->data()[row]),
                 "a weight is negative or not finite");
-    const boost::Labels labels{data_or_null(classes), data_or_null(response), data_or_null(held), n_rows};
-    const boost::RowData data{
-        bins->bins, codes.data(), labels, data_or_null(weight), boost::make_loss(loss, quantile),
-        n_classes,  first_row};
-    if (is_of_classes(data.loss)) {
+    const boost::Labels labels{data_or_null(classes), response ? response->data() : nullptr,
+                               data_or_null(held), n_rows};
+    const boost::RowData data{bins->bins,
+                              codes.data(),
+                              labels,
+                              data_or_null(weight),
+                              make_objective(loss, quantiles, n_classes, n_responses),
+                              first_row};
+    if (is_of_classes(data.objective.loss())) {
         require(classes && classes->size() == n_rows, "classes needs a value per row");
         require(n_classes >= 2, "there are fewer than two classes");
-        require((n_classes == 2) == std::holds_alternative<boost::Logistic>(data.loss),
+        require((n_classes == 2) == !data.objective.is_softmax(),
                 "two classes need the logistic loss, more the softmax loss");
         check_classes(classes->data(), n_rows, n_classes);
     } else {
-        require(response && response->size() == n_rows, "response needs a value per row");
-        require(quantile > 0.0 && quantile < 1.0, "quantile is not between 0 and 1");
-        check_response(data.loss, labels);
+        require(response && response->shape(0) == n_rows && response->shape(1) == n_responses,
+                "response needs a row per row of codes and a column per response");
+        check_response(data.objective, labels);
     }
     nb::object kept = nb::make_tuple(codes, classes, response, weight, held);
     return std::make_unique<BoostRows>(std::move(kept), std::move(bins), data, n_threads);
@@ -267,36 +280,44 @@ void check_boosted(const ForestView& trees) {
 }
 
 nb::dict boost_rows(nb::object rows, const BoostBins& bins, const boost::TreeOptions& options,
-                    const std::string& loss, double quantile, std::size_t n_classes, std::size_t n_rounds,
-                    std::uint64_t seed, std::size_t patience, double tol,
-                    const std::optional<nb::dict>& earlier, const MaybeVector<double>& first,
+                    const std::string& loss, const std::vector<double>& quantiles, std::size_t n_classes,
+                    std::size_t n_responses, std::size_t n_rounds, std::uint64_t seed, std::size_t patience,
+                    double tol, const std::optional<nb::dict>& earlier, const MaybeVector<double>& first,
                     std::size_t n_threads, const std::optional<nb::callable>& progress) {
-    boost::Plan plan{boost::make_loss(loss, quantile), n_rounds, seed, options, patience, tol, nullptr, {}};
+    boost::Plan plan{make_objective(loss, quantiles, n_classes, n_responses),
+                     n_rounds,
+                     seed,
+                     options,
+                     patience,
+                     tol,
+                     nullptr,
+                     {}};
+    const std::size_t n_scores = plan.objective.n_scores();
     const auto& monotonic = options.rules.monotonic;
     require(monotonic.empty() || monotonic.size() == bins.n_features(),
             "monotonic needs a value per feature");
-    require(!options.has_linear_leaves || !boost::selects(plan.loss), "the loss needs constant leaves");
+    require(!options.has_linear_leaves || !boost::selects(plan.objective.loss()),
+            "the loss needs constant leaves");
     if (first) plan.first = copy(*first);
     ForestView trees;
     if (earlier) {
         trees = view_arrays(*earlier);
-        const std::string fault = find_fault(trees, bins.n_features(), std::max<std::size_t>(n_classes, 1));
+        const std::string fault = find_fault(trees, bins.n_features(), std::max(n_classes, n_scores));
         require(fault.empty(), fault.c_str());
         check_boosted(trees);
         for (std::size_t tree = 0; tree < trees.n_trees(); ++tree)
-            require((trees.target[tree] < 0) == (options.is_joint && n_classes > 2),
+            require((trees.target[tree] < 0) == (options.is_joint && n_scores > 1),
                     "earlier trees are of all scores and new ones are not, or the other way round");
         plan.earlier = &trees;
     }
-    require(plan.first.empty() || plan.first.size() == (n_classes <= 2 ? 1 : n_classes),
-            "first needs a value per score");
+    require(plan.first.empty() || plan.first.size() == n_scores, "first needs a value per score");
     boost::Boosted boosted;
     if (nb::isinstance<BoostRows>(rows)) {
         const boost::RowData& data = nb::cast<BoostRows&>(rows).data;
         const boost::WeightSurvey survey(data.weight, data.labels);
-        require(
-            &data.bins == &bins.bins && data.loss.index() == plan.loss.index() && data.n_classes == n_classes,
-            "rows were made for other bins, or another loss");
+        require(&data.bins == &bins.bins && data.objective.loss().index() == plan.objective.loss().index() &&
+                    data.objective.n_scores() == n_scores && data.objective.n_classes == n_classes,
+                "rows were made for other bins, or another loss");
         require(survey.largest[0] > 0.0, "there is no row to learn from: all are held back or weigh nothing");
         boosted = watched(progress, [&](Watch& watch) {
             boost::LocalRows local(data, boost::WeightUnits(survey), n_threads, watch);
@@ -308,7 +329,7 @@ nb::dict boost_rows(nb::object rows, const BoostBins& bins, const boost::TreeOpt
             return ask_python(callable, requests);
         };
         boosted = watched(progress, [&](Watch& watch) {
-            boost::RemoteRows remote(bins.bins, plan.loss, n_classes, exchange, watch);
+            boost::RemoteRows remote(bins.bins, plan.objective, exchange, watch);
             return boost::boost(plan, remote, n_threads, watch);
         });
     }
@@ -423,16 +444,17 @@ void bind_boosting(nb::module_& m) {
                           "Codes and labels of a table or of a partition of it. The arrays are not copied: "
                           "they may be mapped files.")
         .def(nb::new_(&make_rows), "codes"_a.noconvert(), "bins"_a, nb::kw_only(), "loss"_a,
-             "quantile"_a = 0.5, "n_classes"_a = 0, "classes"_a.none() = nb::none(),
-             "response"_a.none() = nb::none(), "weight"_a.none() = nb::none(), "held"_a.none() = nb::none(),
-             "first_row"_a = 0, "n_threads"_a = 1)
+             "quantiles"_a = std::vector<double>{0.5}, "n_classes"_a = 0, "n_responses"_a = 1,
+             "classes"_a.none() = nb::none(), "response"_a.none() = nb::none(),
+             "weight"_a.none() = nb::none(), "held"_a.none() = nb::none(), "first_row"_a = 0,
+             "n_threads"_a = 1)
         .def("answer", &BoostRows::answer, "request"_a,
              "Answer a message of boost_rows. A malformed message raises ValueError and changes nothing.");
     m.def(
         "boost_rows", &boost_rows, "rows"_a, "bins"_a, nb::kw_only(), "options"_a, "loss"_a,
-        "quantile"_a = 0.5, "n_classes"_a = 0, "n_rounds"_a, "seed"_a, "patience"_a, "tol"_a,
-        "earlier"_a.none() = nb::none(), "first"_a.none() = nb::none(), "n_threads"_a = 1,
-        "progress"_a.none() = nb::none(),
+        "quantiles"_a = std::vector<double>{0.5}, "n_classes"_a = 0, "n_responses"_a = 1, "n_rounds"_a,
+        "seed"_a, "patience"_a, "tol"_a, "earlier"_a.none() = nb::none(), "first"_a.none() = nb::none(),
+        "n_threads"_a = 1, "progress"_a.none() = nb::none(),
         "Boost trees on coded rows: BoostRows, or a function that sends messages (a list of bytes) to the "
         "BoostRows of all partitions of a table and returns the answers of every partition (an iterable of "
         "lists of bytes), in any order, merged or not. Return a dict of the arrays of the trees, the initial "

@@ -154,7 +154,10 @@ using Tables = std::pair<Floats<2>, Floats<2>>;
 template <Score what, int n_axes = 2>
 auto bound_score(const Scorer& scorer, GivenRows X, std::size_t n_threads) {
     std::array<std::size_t, n_axes> shape{X.size(0)};
-    if constexpr (n_axes == 2) shape[1] = scorer.columns_of(what);
+    if constexpr (n_axes == 2)
+        shape[1] = scorer.columns_of(what);
+    else
+        require(scorer.columns_of(what) == 1, "the model has several outputs: use values");
     return fill(scorer, X, Floats<n_axes>(shape), [&](const InputRows& rows, Watch& watch, auto& out) {
         return scorer.score(rows, what, n_threads, watch, out.values());
     });
@@ -237,7 +240,8 @@ Floats<2> bound_settle(const Scorer& scorer, const Matrix<double>& wolf, const M
 Floats<2> bound_link(const Scorer& scorer, const Matrix<double>& raw_score) {
     require(raw_score.shape(1) == scorer.n_targets(),
             "raw_score needs a row per sample and a column per target");
-    Floats<2> out({raw_score.shape(0), std::max<std::size_t>(scorer.n_classes(), 1)});
+    const bool is_regression = scorer.head().is_regression();
+    Floats<2> out({raw_score.shape(0), is_regression ? scorer.n_targets() : scorer.n_classes()});
     scorer.apply_link(raw_score.data(), raw_score.shape(0), out.values());
     return out;
 }
@@ -311,8 +315,9 @@ void bind_scoring(nb::module_& m) {
         nb::keep_alive<0, 11>(),
         "arrays: those of a forest, by name. Optional ones may be missing, others are ignored. link, "
         "base (a raw score per target) and clip: those of boosted models; see LINKS. prior is empty "
-        "for a regression, which has one target. calibration: one of CALIBRATORS, then ptr, x and y of its "
-        "knots; see heads.hpp. companion and weight: a forest whose memberships are part of the raw scores.");
+        "for a regression, whose targets are its outputs. calibration: one of CALIBRATORS, then ptr, x and y "
+        "of its knots; see heads.hpp. companion and weight: a forest whose memberships are part of the raw "
+        "scores.");
     scorer.def_prop_ro("n_features", &Scorer::n_features);
     scorer.def_prop_ro("n_classes", &Scorer::n_classes);
     scorer.def_prop_ro("n_targets", &Scorer::n_targets);
@@ -329,7 +334,9 @@ void bind_scoring(nb::module_& m) {
     scorer.def("raw_score", &bound_score<Score::raw_score>, "X"_a, "n_threads"_a = 1,
                "Of a boosted model: its base and what its trees add, (n_rows, n_targets).");
     scorer.def("value", &bound_score<Score::value, 1>, "X"_a, "n_threads"_a = 1,
-               "Predicted numbers of a regression, (n_rows,).");
+               "Predicted numbers of a regression with one output, (n_rows,).");
+    scorer.def("values", &bound_score<Score::value>, "X"_a, "n_threads"_a = 1,
+               "Predicted numbers of a regression, (n_rows, n_targets).");
     scorer.def("predict", &bound_predict, "X"_a, "n_threads"_a = 1);
     scorer.def("apply", &bound_apply, "X"_a, "n_threads"_a = 1);
     scorer.def("per_tree", &bound_per_tree, "X"_a, "n_threads"_a = 1,
@@ -353,7 +360,8 @@ void bind_scoring(nb::module_& m) {
                "Probabilities from mean corrected memberships, with the fall-back of proba, (n, K) each.");
     scorer.def(
         "link", &bound_link, "raw_score"_a.noconvert(),
-        "Probabilities (n, K), or values (n, 1) of a regression, from the raw scores of a boosted model.");
+        "Probabilities (n, K), or values (n, n_targets) of a regression, from the raw scores of a boosted "
+        "model.");
 }
 
 }  // namespace lhtree

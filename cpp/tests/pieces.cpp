@@ -220,8 +220,8 @@ NB_MODULE(_pieces, m) {
            const std::optional<Vector<std::int32_t>>& classes, const std::optional<Vector<double>>& response,
            double quantile) {
             const std::size_t n = raw.shape(0), n_scores = raw.shape(1);
-            const boost::Loss objective = boost::make_loss(loss, quantile);
-            if (is_of_classes(objective))
+            const boost::Objective objective = boost::Objective::make(loss, {quantile}, 0, 1);
+            if (is_of_classes(objective.loss()))
                 require(classes && classes->size() == n, "classes needs a value per row");
             else
                 require(response && response->size() == n, "response needs a value per row");
@@ -233,11 +233,13 @@ NB_MODULE(_pieces, m) {
                                      raw.data(),
                                      n,
                                      n_scores,
-                                     log_sums.data()};
-            const boost::LossQuanta quanta(objective);
+                                     1,
+                                     log_sums.data(),
+                                     nullptr};
+            const boost::LossQuanta quanta(objective.loss());
             each_row_loss(
                 objective, rows, [](std::size_t) { return true; },
-                [&](std::size_t, double value) {
+                [&](std::size_t, std::size_t, double value) {
                     losses.push_back(static_cast<double>(quanta.count(value, 1.0)) * quanta.quantum);
                 });
             std::vector<float> gradient(raw.size()), hessian(raw.size());

@@ -60,7 +60,7 @@ struct Boosting {
     boost::Plan plan;
 
     Boosting(std::size_t n_rows_, std::size_t n_features_, std::size_t n_classes, std::uint64_t seed)
-        : n_rows(n_rows_), n_features(n_features_), n_classes_(n_classes) {
+        : n_rows(n_rows_), n_features(n_features_) {
         Random random(seed);
         for (std::size_t row = 0; row < n_rows; ++row) {
             double sum = random.normal();
@@ -71,7 +71,7 @@ struct Boosting {
             classes.push_back(static_cast<std::int32_t>(sum > 0.0 ? random.below(n_classes) : 0));
             held.push_back(row % 10 == 9);
         }
-        plan.loss = n_classes == 2 ? boost::Loss(boost::Logistic{}) : boost::Softmax{};
+        plan.objective = boost::Objective::make(n_classes == 2 ? "logistic" : "softmax", {0.5}, n_classes, 1);
         plan.n_rounds = 3;
         plan.patience = 1000;
         plan.tree.rules.min_weight = 2.0;
@@ -99,8 +99,7 @@ struct Boosting {
         CHECK(boost::make_bins(table, learned, weights.of.empty() ? nullptr : weights.of.data(), 255,
                                n_threads, watch, bins));
         CHECK(boost::encode(table, bins, n_threads, watch, codes));
-        const std::size_t n_classes = is_of_classes(plan.loss) ? n_classes_ : 0;
-        return use(boost::RowData{bins, codes.data(), labels, of_rows, plan.loss, n_classes}, units);
+        return use(boost::RowData{bins, codes.data(), labels, of_rows, plan.objective}, units);
     }
 
     boost::Boosted run(std::size_t n_threads) const {
@@ -122,7 +121,7 @@ struct Boosting {
                 part.labels.n_rows = std::min(size, n_rows - begin);
                 part.labels.classes += begin;
                 part.labels.held += begin;
-                if (part.labels.response) part.labels.response += begin;
+                if (part.labels.response) part.labels.response += begin * plan.objective.n_responses;
                 if (part.weight) part.weight += begin;
                 partitions.emplace_back(part, 1);
             }
@@ -141,13 +140,10 @@ struct Boosting {
                 return std::vector<std::vector<std::string>>{answers};
             };
             Watch watch;
-            boost::RemoteRows rows(all.bins, plan.loss, all.n_classes, exchange, watch);
+            boost::RemoteRows rows(all.bins, plan.objective, exchange, watch);
             return boost::boost(plan, rows, 1, watch);
         });
     }
-
-  private:
-    std::size_t n_classes_;
 };
 
 bool is_same(const boost::Boosted& a, const boost::Boosted& b) {
@@ -207,7 +203,7 @@ TEST(boosting_of_extreme_values_gives_valid_models) {
     boost::each_loss([](const auto& one) {
         if (one.is_of_classes) return;
         Boosting boosting(400, 5, 2, 49);
-        boosting.plan.loss = boost::make_loss(one.name, 0.3);
+        boosting.plan.objective = boost::Objective::make(one.name, {0.3}, 0, 1);
         boosting.plan.tree.has_linear_leaves = !one.selects;
         boosting.plan.tree.subsample = 1.0;
         Random random(50);

@@ -149,8 +149,8 @@ void test_boosted_sample(Sample sample, const BoostedSample& boosted) {
     for (std::size_t i = 0; i < sample.x.size(); i += 13)
         sample.x[i] = std::numeric_limits<double>::quiet_NaN();
     boost::Plan plan;
-    plan.loss = boost::make_loss(boosted.loss, 0.3);
     const std::size_t n_classes = boosted.link == "logistic" ? 2 : boosted.link == "softmax" ? 3 : 0;
+    plan.objective = boost::Objective::make(boosted.loss, {0.3}, n_classes, 1);
     plan.n_rounds = 8;
     plan.seed = 73;
     plan.patience = 100;
@@ -178,7 +178,7 @@ void test_boosted_sample(Sample sample, const BoostedSample& boosted) {
     Watch watch;
     CHECK(boost::make_bins(table, learned, weights.of.data(), 255, 2, watch, bins));
     CHECK(boost::encode(table, bins, 2, watch, codes));
-    const boost::RowData holding{bins, codes.data(), labels, sample.weight.data(), plan.loss, n_classes};
+    const boost::RowData holding{bins, codes.data(), labels, sample.weight.data(), plan.objective};
     boost::LocalRows rows(holding, units, 2, watch);
     const boost::Boosted found = boost::boost(plan, rows, 2, watch);
     CHECK(found.forest.n_blocks() > 50);

@@ -28,6 +28,7 @@ _MODULES = {
         "Evaluation",
         "EventScores",
         "Groups",
+        "OutputEvaluations",
         "RegressionEvaluation",
         "compare",
         "evaluate",
@@ -84,6 +85,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors
     from .evaluation import Evaluation as Evaluation
     from .evaluation import EventScores as EventScores
     from .evaluation import Groups as Groups
+    from .evaluation import OutputEvaluations as OutputEvaluations
     from .evaluation import RegressionEvaluation as RegressionEvaluation
     from .evaluation import compare as compare
     from .evaluation import evaluate as evaluate

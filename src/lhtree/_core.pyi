@@ -132,14 +132,14 @@ class BoostRows:
     Codes and labels of a table or of a partition of it. The arrays are not copied: they may be mapped files.
     """
 
-    def __init__(self, codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], bins: BoostBins, *, loss: str, quantile: float = 0.5, n_classes: int = 0, classes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, response: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, held: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, first_row: int = 0, n_threads: int = 1) -> None: ...
+    def __init__(self, codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], bins: BoostBins, *, loss: str, quantiles: Sequence[float] = [0.5], n_classes: int = 0, n_responses: int = 1, classes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, response: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, held: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, first_row: int = 0, n_threads: int = 1) -> None: ...
 
     def answer(self, request: bytes) -> bytes:
         """
         Answer a message of boost_rows. A malformed message raises ValueError and changes nothing.
         """
 
-def boost_rows(rows: object, bins: BoostBins, *, options: BoostOptions, loss: str, quantile: float = 0.5, n_classes: int = 0, n_rounds: int, seed: int, patience: int, tol: float, earlier: dict | None = None, first: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, n_threads: int = 1, progress: Callable | None = None) -> dict:
+def boost_rows(rows: object, bins: BoostBins, *, options: BoostOptions, loss: str, quantiles: Sequence[float] = [0.5], n_classes: int = 0, n_responses: int = 1, n_rounds: int, seed: int, patience: int, tol: float, earlier: dict | None = None, first: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, n_threads: int = 1, progress: Callable | None = None) -> dict:
     """
     Boost trees on coded rows: BoostRows, or a function that sends messages (a list of bytes) to the BoostRows of all partitions of a table and returns the answers of every partition (an iterable of lists of bytes), in any order, merged or not. Return a dict of the arrays of the trees, the initial scores, and the losses before and after every round.
     """
@@ -297,7 +297,7 @@ class Scorer:
 
     def __init__(self, arrays: dict, *, centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], prior: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], confidence: str | None, link: str = 'wolf', base: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, clip: float = 1e+30, calibration: tuple[str, Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]] | None = None, companion: Scorer | None = None, weight: float = 0.0) -> None:
         """
-        arrays: those of a forest, by name. Optional ones may be missing, others are ignored. link, base (a raw score per target) and clip: those of boosted models; see LINKS. prior is empty for a regression, which has one target. calibration: one of CALIBRATORS, then ptr, x and y of its knots; see heads.hpp. companion and weight: a forest whose memberships are part of the raw scores.
+        arrays: those of a forest, by name. Optional ones may be missing, others are ignored. link, base (a raw score per target) and clip: those of boosted models; see LINKS. prior is empty for a regression, whose targets are its outputs. calibration: one of CALIBRATORS, then ptr, x and y of its knots; see heads.hpp. companion and weight: a forest whose memberships are part of the raw scores.
         """
 
     @property
@@ -334,7 +334,10 @@ class Scorer:
         """
 
     def value(self, X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)] | Annotated[NDArray[numpy.float32], dict(shape=(None, None), writable=False)], n_threads: int = 1) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))] | None:
-        """Predicted numbers of a regression, (n_rows,)."""
+        """Predicted numbers of a regression with one output, (n_rows,)."""
+
+    def values(self, X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)] | Annotated[NDArray[numpy.float32], dict(shape=(None, None), writable=False)], n_threads: int = 1) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))] | None:
+        """Predicted numbers of a regression, (n_rows, n_targets)."""
 
     def predict(self, X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)] | Annotated[NDArray[numpy.float32], dict(shape=(None, None), writable=False)], n_threads: int = 1) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))] | None: ...
 
@@ -367,5 +370,5 @@ class Scorer:
 
     def link(self, raw_score: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
         """
-        Probabilities (n, K), or values (n, 1) of a regression, from the raw scores of a boosted model.
+        Probabilities (n, K), or values (n, n_targets) of a regression, from the raw scores of a boosted model.
         """

@@ -20,6 +20,7 @@ OFFSETS = ("auto", *_core.OFFSETS)
 CONFIDENCES = ("auto", *_core.CONFIDENCES, None)
 NORMALISATIONS = ("robust", "standard", "minmax", None)
 MULTI_CLASS = ("auto", "one_tree", "one_per_class")
+MULTI_OUTPUT = ("auto", "one_tree", "one_per_output")
 UNSEEN = ("missing", "error")
 MANY_ROWS = (
     50_000  # multi_class="auto" grows trees of all classes above it, because K times as many take minutes
@@ -168,6 +169,18 @@ def settle_boosted_classes(params: dict[str, Any], n_classes: int, *, earlier: b
     if earlier is not None and earlier != wanted:
         kind = "one_tree" if earlier else "one_per_class"
         raise refuse("multi_class", how, f"{kind!r}, as in the earlier fit, with warm_start=True")
+    return wanted
+
+
+def settle_outputs(params: dict[str, Any], *, auto: bool, earlier: bool | None) -> bool:
+    """Whether a round of boosting grows one tree of all outputs; "auto" keeps the ``earlier`` kind."""
+    how = choose("multi_output", params["multi_output"], MULTI_OUTPUT)
+    if how == "one_tree" and params["leaf"] == "linear":
+        raise refuse("multi_output", how, "'one_per_output' or 'auto', or another leaf than 'linear' as well")
+    wanted = how == "one_tree" if how != "auto" else auto if earlier is None else earlier
+    if earlier is not None and earlier != wanted:
+        kind = "one_tree" if earlier else "one_per_output"
+        raise refuse("multi_output", how, f"{kind!r}, as in the earlier fit, with warm_start=True")
     return wanted
 
 

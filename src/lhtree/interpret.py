@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from ._parameters import check_count, check_flag, is_real, refuse
-from .model.model import read
+from .model.model import read, read_output
 from .tables.labels import find_class
 
 if TYPE_CHECKING:
@@ -29,9 +29,10 @@ class Interpretable:
         ----------
         row : array-like of shape (m,) or (1, m), dict or Series from feature name to value, or frame of one row
             The row to explain; NaN is a missing value.
-        target : class label, optional
+        target : class label, or name of an output, optional
             The class that the text and plots of the explanation are about. Default: the ``positive`` class of the
-            model, if it was declared, else the predicted class.
+            model, if it was declared, else the predicted class. If the model has several outputs, the one to explain:
+            the name of a response, a quantile, or its place.
 
         Returns
         -------
@@ -50,17 +51,23 @@ class Interpretable:
         """
         from .explain._explanation import Explanation, take_row
 
-        fitted = read(self, takes_numbers=True)
-        if target is not None and not fitted.labels:
-            raise refuse("target", target, "None: the model predicts a number, without classes")
+        fitted = read(self, takes_numbers=True, takes_several=True)
+        x = take_row(fitted, row, self)
+        if fitted.outputs and target is not None:
+            place = fitted.find_place(x[None], fitted.find_output(target))
+            return Explanation(fitted.output(place), x, _draw)
+        if not fitted.labels:
+            return Explanation(read_output(self, target), x, _draw)
         wanted = fitted.positive if target is None else find_class(target, fitted.labels, "target")
-        return Explanation(fitted, take_row(fitted, row, self), _draw, wanted)
+        return Explanation(fitted, x, _draw, wanted)
 
     @overload
-    def explain_batch(self, X: Any, *, terms: Literal[False] = False) -> Contributions: ...
+    def explain_batch(
+        self, X: Any, *, terms: Literal[False] = False, target: Any = None
+    ) -> Contributions: ...
     @overload
-    def explain_batch(self, X: Any, *, terms: Literal[True]) -> pd.DataFrame: ...
-    def explain_batch(self, X: Any, *, terms: bool = False) -> pd.DataFrame:
+    def explain_batch(self, X: Any, *, terms: Literal[True], target: Any = None) -> pd.DataFrame: ...
+    def explain_batch(self, X: Any, *, terms: bool = False, target: Any = None) -> pd.DataFrame:
         """Explain the predictions for many rows.
 
         Parameters
@@ -69,6 +76,9 @@ class Interpretable:
             Samples. The column ``row`` of the result is the index of a DataFrame, otherwise the row number.
         terms : bool, default=False
             Return the terms of every block on the path instead of contributions.
+        target : str, float or int, optional
+            The output to explain, if the model has several (see ``explain``). Quantiles are explained before they are
+            sorted: where two of them cross, the prediction here is the raw one.
 
         Returns
         -------
@@ -99,7 +109,7 @@ class Interpretable:
         from .explain._batch import explain_rows, tabulate_terms
         from .explain._paths import trace_rows
 
-        fitted = read(self, takes_numbers=True)
+        fitted = read_output(self, target)
         rows = fitted.encode(X, self)
         index = X.index if hasattr(X, "iloc") else None
         if check_flag("terms", terms):
@@ -107,7 +117,14 @@ class Interpretable:
         return explain_rows(fitted, rows, index)
 
     def importances(
-        self, X: Any = None, y: Any = None, *, kind: str = "gain", n_repeats: int = 5, random_state: Any = 0
+        self,
+        X: Any = None,
+        y: Any = None,
+        *,
+        kind: str = "gain",
+        n_repeats: int = 5,
+        random_state: Any = 0,
+        target: Any = None,
     ) -> Importances:
         """Return the importance of every column.
 
@@ -129,6 +146,9 @@ class Interpretable:
             Number of permutations of each column.
         random_state : None, int or numpy Generator, default=0
             Random seed of the permutations.
+        target : str, float or int, optional
+            The output of a model with several (see ``explain``); ``y`` has its responses. Without it, ``"gain"`` is
+            that of all outputs.
 
         Returns
         -------
@@ -150,7 +170,8 @@ class Interpretable:
         from .explain._columns import find_importances
         from .tables.labels import encode_known, take_numbers
 
-        fitted = read(self, takes_numbers=True)
+        of_all = kind == "gain" and target is None
+        fitted = read(self, takes_numbers=True, takes_several=True) if of_all else read_output(self, target)
         rows, truth = None if X is None else fitted.encode(X, self), None
         if y is not None and rows is not None:
             truth = (
@@ -160,7 +181,15 @@ class Interpretable:
             )
         return find_importances(fitted, kind, rows, truth, n_repeats, random_state)
 
-    def effects(self, X: Any, columns: Any = None, *, n_groups: int = 20, coverage: float = 0.8) -> Effects:
+    def effects(
+        self,
+        X: Any,
+        columns: Any = None,
+        *,
+        n_groups: int = 20,
+        coverage: float = 0.8,
+        target: Any = None,
+    ) -> Effects:
         """Return the contributions of every column over its values, as effect curves show them.
 
         Parameters
@@ -174,6 +203,8 @@ class Interpretable:
         coverage : float, default=0.8
             Share of the rows of a group between ``low`` and ``high``. Rows with the same value differ, because a
             hyperplane looks at several columns.
+        target : str, float or int, optional
+            The output of a model with several (see ``explain``).
 
         Returns
         -------
@@ -192,7 +223,7 @@ class Interpretable:
         """
         from .explain._columns import find_effects
 
-        fitted = read(self, takes_numbers=True)
+        fitted = read_output(self, target)
         check_count("n_groups", n_groups, 2)
         if not is_real(coverage) or not 0.0 < coverage <= 1.0:
             raise refuse("coverage", coverage, "a number above 0 and at most 1")

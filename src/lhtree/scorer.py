@@ -70,7 +70,7 @@ class Scorer(Interpretable):
         model: Model,
         metadata: dict[str, Any] | None = None,
         unseen: str = "missing",
-        quantile: float | None = None,
+        quantile: Any = None,
     ) -> None:
         self._model, self._core, self.unseen = model, model.scorer, unseen
         # Arrays need no names here, even if the model was fitted on a table.
@@ -103,14 +103,24 @@ class Scorer(Interpretable):
 
         return draw_model(self._model)
 
+    def output(self, target: Any) -> Scorer:
+        """Return the model of one of several outputs: the name of a response, a quantile, or its place."""
+        place = self._model.find_output(target)
+        quantile = (
+            self.quantile
+            if isinstance(self.quantile, float) or self.quantile is None
+            else self.quantile[place]
+        )
+        return Scorer(self._model.output(place), self.metadata, self.unseen, quantile)
+
     def predict(self, X: Any, n_threads: int = 1) -> NDArray[Any]:
-        """Class of every row, or its predicted number, shape (n,)."""
+        """Class of every row, or its predicted number, shape (n,); of several outputs, shape (n, k)."""
         head = self._model.head
         predicted = self._ask(getattr(self._core, head.predicts), X, n_threads)
         return self.classes_[predicted] if head.predicts_classes else predicted  # type: ignore[no-any-return]
 
     def predict_interval(self, X: Any, coverage: float = 0.9, n_threads: int = 1) -> NDArray[np.float64]:
-        """Prediction intervals of a forest of a regression, shape (n, 2)."""
+        """Prediction intervals of a regression, shape (n, 2)."""
         return self._model.interval(self.predict(X, n_threads), coverage)
 
     def predict_proba(self, X: Any, n_threads: int = 1) -> NDArray[np.float64]:

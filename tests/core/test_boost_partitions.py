@@ -34,7 +34,7 @@ def fit_both(cuts, X, y, options, *, rounds=None, **given):
 @given(
     seed=st.integers(0, 2**32),
     cuts=st.lists(st.integers(0, N_ROWS), max_size=4).map(sorted),
-    loss=st.sampled_from([None, *RESPONSES]),
+    loss=st.sampled_from([None, *RESPONSES, "several", "quantiles"]),
     n_classes=st.integers(2, 4),
     weights=st.sampled_from(["none", "whole", "real"]),
     share_held=st.sampled_from([0.0, 0.2]),
@@ -48,10 +48,18 @@ def test_partitions_give_the_same_model(
 ):
     X, y = draw_table(seed, loss, n_classes)
     random = np.random.default_rng(seed)
-    n_targets = 1 if loss or n_classes == 2 else n_classes
+    is_several = loss in ("several", "quantiles")
+    n_targets = 1 if (loss and not is_several) or n_classes == 2 else n_classes
+    if loss == "several":
+        loss, y = (
+            "squared_error",
+            np.stack([y * 0.7**k + k * np.nan_to_num(X[:, k]) / 99 for k in range(n_classes)], 1),
+        )
+    elif loss == "quantiles":
+        loss = "quantile"
     table = {"loss": loss} if loss else {"n_classes": n_classes}
     if loss == "quantile":
-        table["quantile"] = 0.3
+        table["quantile"] = np.linspace(0.2, 0.9, n_classes) if is_several else 0.3
     if weights != "none":
         table["weight"] = random.integers(1, 5, N_ROWS) * (1.0 if weights == "whole" else 0.37)
     if share_held:
@@ -63,7 +71,7 @@ def test_partitions_give_the_same_model(
         leaf="linear" if leaf == "linear" and loss not in ("absolute_error", "quantile") else "constant",
         is_joint=leaf == "joint",
         growth=growth,
-        monotonic=(1, -1, 0, 0, 0) if is_monotonic and n_targets == 1 else None,
+        monotonic=(1, -1, 0, 0, 0) if is_monotonic and n_targets == 1 and not is_several else None,
     )
     rounds = {"n_rounds": 4, "patience": 2, "tol": 1e-3}
     whole, in_partitions, _ = fit_both(cuts, X, y, options, rounds=rounds, seed=seed, **table)

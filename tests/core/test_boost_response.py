@@ -7,7 +7,7 @@ import pytest
 
 from lhtree import _pieces
 from reference.boost import Options, boost_aim
-from reference.responses import Response
+from reference.responses import Response, Several
 from support import boosting, bridge
 
 LOSSES = ("squared_error", "absolute_error", "quantile", "poisson", "gamma")
@@ -72,6 +72,46 @@ def test_trees_are_the_references(loss, seed):
     given = {"weight": weight.astype(float), "held": held.astype(np.uint8)}
     grown = boost(X, y, loss, options, n_rounds=3, seed=seed, patience=9, **given)
     aim = Response(loss, y, 0.7)
+    twin = boost_aim(X, aim, weight.tolist(), held, options, 3, seed, takes_losses=True)
+    boosting.assert_as_reference(grown, twin, options)
+    training, validation = np.array(twin.losses).T
+    np.testing.assert_array_equal(grown["training_loss"], training)
+    np.testing.assert_array_equal(grown["validation_loss"], validation)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("loss", ["squared_error", "quantile"])
+def test_trees_of_several_outputs_are_the_references(loss, seed):
+    generator = np.random.default_rng(seed)
+    X, y = make_rows(loss, 70, seed=seed)
+    quantiles = (0.1, 0.5, 0.85)
+    if loss == "squared_error":  # of different sizes, one of them constant
+        y = np.stack([y, 1e-9 * np.round(y * X[:, 0], 1), np.full(70, 0.25)], axis=1)[:, : 2 + seed % 2]
+        y = np.nan_to_num(y)
+        aim = Several([Response(loss, one) for one in y.T])
+    else:
+        aim = Several([Response(loss, y, one) for one in quantiles])
+    held = generator.random(70) < (0.3 if seed % 3 == 0 else 0.0)
+    weight = [np.ones(70), generator.integers(0, 4, 70), 10.0 ** generator.uniform(-9, 9, 70)][seed % 3]
+    is_joint = seed % 4 != 1
+    options = Options(
+        leaf="linear" if loss == "squared_error" and not is_joint else "constant",
+        is_joint=is_joint,
+        growth=["free", "symmetric"][seed % 2],
+        n_directions=2,
+        max_depth=int(generator.integers(1, 5)),
+        min_samples_leaf=float(generator.integers(1, 6)),
+        subsample=generator.choice([0.7, 1.0]),
+        learning_rate=generator.choice([0.1, 1.0]),
+    )
+    given = {
+        "weight": weight.astype(float),
+        "held": held.astype(np.uint8),
+        "loss": loss,
+        "quantile": quantiles,
+    }
+    X = X.astype(np.float32)
+    grown = boosting.boost(X, y, options, n_rounds=3, seed=seed, patience=9, **given)
     twin = boost_aim(X, aim, weight.tolist(), held, options, 3, seed, takes_losses=True)
     boosting.assert_as_reference(grown, twin, options)
     training, validation = np.array(twin.losses).T

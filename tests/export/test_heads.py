@@ -36,6 +36,7 @@ REGRESSORS = {
     "compact regressor": CompactLHTRegressor(penalty=0.1),
     "compact linear regressor": CompactLHTRegressor(penalty=0.1, membership="linear"),
     "boosted regressor": LHBoostRegressor(max_iter=3, random_state=0),
+    "boosted quantiles": LHBoostRegressor("quantile", quantile=[0.4, 0.5, 0.6], max_iter=3, random_state=0),
     "boosted poisson regressor": LHBoostRegressor("poisson", max_iter=3, random_state=0),
 }
 

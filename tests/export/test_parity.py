@@ -105,6 +105,23 @@ def test_calibrated_models(model, n_classes, calibrate, tmp_path):
     check(model, spoil(X), tmp_path)
 
 
+@pytest.mark.parametrize("multi_output", ["one_tree", "one_per_output"])
+@pytest.mark.parametrize("loss", ["quantile", "squared_error"])
+def test_several_outputs(loss, multi_output, tmp_path):
+    X, y = make_clouds(150, 6, 3)
+    X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
+    y = y + np.random.default_rng(1).normal(size=150)
+    quantile = [0.3, 0.35, 0.4, 0.45] if loss == "quantile" else None
+    given = {"quantile": quantile, "multi_output": multi_output, "learning_rate": 0.5}
+    model = LHBoostRegressor(loss, **given, max_iter=12, min_samples_leaf=5, random_state=0)
+    model.fit(X, np.stack([y, 1e6 * y**2], axis=1) if loss == "squared_error" else y)
+    raw = model._model.scorer.raw_score(X)
+    if loss == "quantile":
+        assert (np.diff(raw, axis=1) < 0.0).any()
+        np.testing.assert_array_equal(model.predict(X), np.sort(raw, axis=1))
+    check(model, spoil(X), tmp_path)
+
+
 def test_hundreds_of_trees(tmp_path):
     X, y = make_clouds(500, 8, 2)
     y ^= np.random.default_rng(0).random(500) < 0.2

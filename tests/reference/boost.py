@@ -12,6 +12,7 @@ import numpy as np
 
 from .boosted_tree import Grower, SymmetricGrower, Tree
 from .numbers import as_float, clamp, exp, log
+from .responses import Several, select
 from .trees import derive
 
 VALUE_UNIT = 2.0**-12
@@ -246,6 +247,34 @@ def quantum_of(largest):
     return 2.0 ** (max(math.frexp(largest)[1], -100) - 15) if largest > 0.0 else 1.0
 
 
+def select_values(tree, aim, raw, whole, options):
+    """Set the values of all blocks to quantiles of the residuals of every score; empty blocks have their parent's."""
+    for block in tree.blocks:
+        if block.left >= 0:
+            for child in tree.blocks[block.left : block.left + 2]:
+                child.parent = block
+    for block in tree.blocks:
+        weight = [whole[row] for row in block.rows]
+        if block.parent is not None and not sum(weight):
+            block.values = block.parent.values
+            continue
+        block.values = [
+            select([aim.residual(row, raw[row], score) for row in block.rows], weight, aim.share_of(score))
+            * options.learning_rate
+            for score in range(len(aim.parts))
+        ]
+
+
+def mean_losses(rows, aim, raw, weight, first):
+    """Mean losses of some rows: of every score of several numbers, else one."""
+    if not isinstance(aim, Several):
+        return [mean_loss(rows, aim, raw, weight, first[0])]
+    return [
+        mean_loss(rows, part, [[scores[score]] for scores in raw], weight, first[score])
+        for score, part in enumerate(aim.parts)
+    ]
+
+
 def mean_loss(rows, aim, raw, weight, first=0.0):
     """Mean loss of some rows, summed as integers."""
     unit = aim.find_unit(rows, first)
@@ -282,12 +311,19 @@ def boost_aim(z, aim, weight, held, options, n_rounds, seed, *, takes_losses=Fal
     codes = list(zip(*(encode(column, of) for column, of in zip(z.T, bins, strict=True)), strict=True))
     result.first = aim.first(learned, whole)
     raw = result.raw = [list(result.first) for _ in range(n)]
+    of_scores, of_losses = [1.0] * len(result.first), [1.0]
+    if isinstance(aim, Several):
+        of_scores, of_losses = aim.find_scales(mean_losses(learned, aim, raw, whole, result.first))
+
+    def measure(rows):
+        total = 0.0
+        for one, scale in zip(mean_losses(rows, aim, raw, whole, result.first), of_losses, strict=True):
+            total += one / scale
+        return total / len(of_losses)
 
     def take_losses():
         if takes_losses:
-            result.losses.append(
-                tuple(mean_loss(rows, aim, raw, whole, result.first[0]) for rows in (learned, others))
-            )
+            result.losses.append((measure(learned), measure(others)))
 
     take_losses()
     for number in range(n_rounds):
@@ -299,20 +335,24 @@ def boost_aim(z, aim, weight, held, options, n_rounds, seed, *, takes_losses=Fal
         is_joint = options.is_joint and len(result.first) > 1
         for score in range(1 if is_joint else len(result.first)):
             if is_joint:
-                of_scores = [aim.differentiate_all(row, raw[row]) for row in range(n)]
+                of_rows = [aim.differentiate_all(row, raw[row]) for row in range(n)]
                 projection = draw_projection(len(result.first), derive(key, PROJECTION))
-                slopes = [project(of_row, projection) for of_row in of_scores]
+                projection = [one * scale for one, scale in zip(projection, of_scores, strict=True)]
+                slopes = [project(of_row, projection) for of_row in of_rows]
             else:
                 slopes = [aim.differentiate(row, raw[row], score, sums[row]) for row in range(n)]
             quanta = find_quanta(slopes, counted)
             entries = quantise(slopes, quanta)
             kind = SymmetricGrower if options.growth == "symmetric" else Grower
             grower = kind(bins, codes, entries, (whole, result.unit, shift), options)
-            if aim.selects:
-                grower.select_from([aim.y[row] - raw[row][0] for row in range(n)], aim.share)
+            if aim.selects and not is_joint:
+                residuals = [aim.residual(row, raw[row], score) for row in range(n)]
+                grower.select_from(residuals, aim.share_of(score))
             tree = grower.grow(taken, rest, quanta, derive(key, FIRST_SCORE + score))
-            if is_joint:
-                settle_values(tree, of_scores, counted, whole, result.unit, options)
+            if is_joint and aim.selects:
+                select_values(tree, aim, raw, whole, options)
+            elif is_joint:
+                settle_values(tree, of_rows, counted, whole, result.unit, options)
             for block in tree.blocks:
                 if block.leaf is not None and is_joint:
                     for row in block.rows + block.others:

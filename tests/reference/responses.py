@@ -93,6 +93,14 @@ class Response:
             return value + y * (log(y) - raw) if y > 0.0 else value
         return self.find_ratio(y, raw) - 1.0 - (log(y) - raw)
 
+    def residual(self, row, raw, score):
+        """The response minus a raw score."""
+        return self.y[row] - raw[score]
+
+    def share_of(self, score):
+        """The quantile of the residuals that is selected."""
+        return self.share
+
     def find_unit(self, rows, first):
         """A power of two in which losses are small."""
         if self.loss_name == "gamma":
@@ -101,3 +109,40 @@ class Response:
             return power_above(max([self.find_mean(first), *(self.y[row] for row in rows)]))
         power = power_above(max((abs(self.y[row] - first) for row in rows), default=0.0))
         return power * power if self.loss_name == "squared_error" else power
+
+
+class Several:
+    """Several quantiles of one response, or several responses: a raw score of each."""
+
+    def __init__(self, parts):
+        self.parts, self.selects = parts, parts[0].selects
+
+    def first(self, rows, weight):
+        """The best constants."""
+        return [part.first(rows, weight)[0] for part in self.parts]
+
+    def differentiate(self, row, raw, score, row_sum):
+        """First and second derivative by one score, as float32."""
+        return self.parts[score].differentiate(row, raw[score : score + 1], 0, row_sum)
+
+    def differentiate_all(self, row, raw):
+        """Derivatives by all scores of a row, in float32."""
+        return [self.differentiate(row, raw, score, 0.0) for score in range(len(raw))]
+
+    def residual(self, row, raw, score):
+        """A response minus the raw score of it."""
+        return self.parts[score].y[row] - raw[score]
+
+    def share_of(self, score):
+        """The quantile of the residuals that is selected."""
+        return self.parts[score].share
+
+    def find_scales(self, initial):
+        """Factors of the gradients in a projection, and divisors of the losses, from the initial losses."""
+        if self.selects:
+            return [1.0 / math.sqrt(part.share * (1.0 - part.share)) for part in self.parts], [1.0] * len(
+                initial
+            )
+        return [1.0 / math.sqrt(one) if one > 0.0 else 1.0 for one in initial], [
+            one or 1.0 for one in initial
+        ]

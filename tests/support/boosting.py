@@ -66,7 +66,8 @@ class InfiniteError(Exception):
 def label(y, n_classes, loss):
     """Return the labels of rows as arguments of the core: classes, unless there is a loss of responses."""
     if loss is not None:
-        return {"loss": loss, "response": np.asarray(y, dtype=np.float64)}
+        response = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+        return {"loss": loss, "response": response, "n_responses": response.shape[1]}
     n_classes = n_classes or int(max(y)) + 1
     loss = "logistic" if n_classes == 2 else "softmax"
     return {"loss": loss, "classes": np.asarray(y, dtype=np.int32), "n_classes": n_classes}
@@ -136,7 +137,7 @@ class Partitions:
             raise InfiniteError
         coded = np.concatenate(coded)
         self.given = {name: given for name, given in labels.items() if np.ndim(given) == 0}
-        self.given["quantile"] = quantile
+        self.given["quantiles"] = [quantile] if np.ndim(quantile) == 0 else list(quantile)
         given_rows = {name: given for name, given in labels.items() if np.ndim(given)}
         given_rows |= {"weight": weight, "held": held}
         self.rows = []
@@ -235,11 +236,12 @@ def offset_of(cut, bins):
     return edges[cut.code] if cut.code < len(edges) else BEYOND
 
 
-def make_scorer(boosted):
+def make_scorer(boosted, *, is_number=False):
     """A `Scorer` of a result of `boost` on values that are normalised already; of a response, with raw scores only."""
+    is_number = is_number or (len(boosted["first"]) == 1 and boosted["trees"]["target"][0] == 0)
     n_features, n_targets = len(boosted["bins"]["missing"]), len(boosted["first"])
     n_classes, link = (2, "logistic") if n_targets == 1 else (n_targets, "softmax")
-    if n_targets == 1 and boosted["trees"]["target"][0] == 0:
+    if boosted["trees"]["target"][0] <= 0 and is_number:
         n_classes, link = 0, "identity"
     return bridge.make_scorer(
         boosted["trees"],

@@ -46,11 +46,25 @@ int main(int argc, char **argv) {
     return 0;
 }
 """
+MAIN_NUMBERS = r"""
+#include <stdio.h>
+extern const char *const lhtree_features[], *const lhtree_outputs[];
+int lhtree_predict(const double *x, double *values);
+int main(int argc, char **argv) {
+    static double x[N], values[K];
+    (void)argc, (void)argv;
+    while (fread(x, sizeof(double), N, stdin) == N) {
+        if (lhtree_predict(x, values) != 0 || !lhtree_outputs[K - 1]) return 1;
+        fwrite(values, sizeof(double), K, stdout);
+    }
+    return 0;
+}
+"""
 COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 
 
 class Result(NamedTuple):
-    """Labels (n,) and probabilities (n, K); numbers (n,) and None for a regression."""
+    """Labels (n,) and probabilities (n, K); numbers (n,) or (n, k) and None for a regression."""
 
     label: np.ndarray
     proba: np.ndarray | None = None
@@ -73,8 +87,9 @@ def run_onnx(model, X, folder, batch=4096, **more):
 
 def compile_c(model, folder, flags=FLAGS):
     export_c(model, folder / "model.c")
-    (folder / "main.c").write_text(MAIN if model._model.head.labels else MAIN_NUMBER)
-    sizes = [f"-DN={model._model.n_features}", f"-DK={model._model.n_classes}"]
+    main = MAIN if model._model.head.labels else MAIN_NUMBERS if model._model.outputs else MAIN_NUMBER
+    (folder / "main.c").write_text(main)
+    sizes = [f"-DN={model._model.n_features}", f"-DK={model._model.n_outputs}"]
     done = subprocess.run(
         [COMPILER, *flags, *sizes, "model.c", "main.c", "-o", "model", "-lm"],
         cwd=folder,
@@ -90,9 +105,10 @@ def run_c(model, X, folder, flags=FLAGS):
     program = compile_c(model, folder, flags)
     rows = np.ascontiguousarray(X, dtype=np.float64).tobytes()
     done = subprocess.run([program], input=rows, capture_output=True, check=True)
-    table = np.frombuffer(done.stdout).reshape(len(X), 1 + model._model.n_classes)
     if not model._model.head.labels:
-        return Result(table[:, 0])
+        table = np.frombuffer(done.stdout).reshape(len(X), -1)
+        return Result(table if model._model.outputs else table[:, 0])
+    table = np.frombuffer(done.stdout).reshape(len(X), 1 + model._model.n_classes)
     return Result(model.classes_[table[:, 0].astype(int)], table[:, 1:])
 
 
@@ -122,17 +138,19 @@ def open_duckdb(X, names):
     return connection
 
 
-def read_rows(rows):
+def read_rows(rows, model=None):
     """Return the result of a SELECT with the key row_number, in the order of the rows."""
     rows = sorted(rows)
     assert [row[0] for row in rows] == list(range(len(rows)))
+    if model is not None and model._model.outputs:
+        return Result(np.array([row[1:] for row in rows]))
     return Result(np.array([row[1] for row in rows]), np.array([row[2:] for row in rows], dtype=float))
 
 
 def run_sqlite(model, X):
     connection = open_sqlite(X, model._model.feature_names)
     try:
-        return read_rows(connection.execute(export_sql(model, keys=["row_number"])).fetchall())
+        return read_rows(connection.execute(export_sql(model, keys=["row_number"])).fetchall(), model)
     finally:
         connection.close()
 
@@ -140,7 +158,7 @@ def run_sqlite(model, X):
 def run_duckdb(model, X):
     with open_duckdb(X, model._model.feature_names) as connection:
         text = export_sql(model, keys=["row_number"], dialect="duckdb")
-        return read_rows(connection.execute(text).fetchall())
+        return read_rows(connection.execute(text).fetchall(), model)
 
 
 def open_postgresql(X, names, where):
@@ -159,7 +177,7 @@ def open_postgresql(X, names, where):
 def run_postgresql(model, X, where):
     with open_postgresql(X, model._model.feature_names, where) as connection:
         text = export_sql(model, keys=["row_number"], dialect="postgresql")
-        return read_rows(connection.execute(text).fetchall())
+        return read_rows(connection.execute(text).fetchall(), model)
 
 
 SERVER = []  # connection string of PostgreSQL, if there is a server

@@ -341,6 +341,8 @@ def run_sql(case, dialect, server=None):
         fill_table(connection, dialect, case)
         rows = sorted(connection.execute(query).fetchall(), key=lambda row: row[0])
     assert [row[0] for row in rows] == list(range(len(case.rows)))
+    if case.model._model.outputs:
+        return exports.Result(np.array([row[1:] for row in rows]))
     label = np.array([row[1] for row in rows])
     return exports.Result(label, np.array([row[2:] for row in rows], dtype=float))
 

@@ -28,13 +28,23 @@ void apply_softmax(const double* raw, std::size_t n_classes, std::size_t n_rows,
     }
 }
 
-void apply_identity(const double* combined, std::size_t, std::size_t n_rows, double* values) {
-    std::copy(combined, combined + n_rows, values);
+void apply_identity(const double* combined, std::size_t n_columns, std::size_t n_rows, double* values) {
+    std::copy(combined, combined + n_rows * n_columns, values);
 }
 
-void apply_log(const double* raw, std::size_t, std::size_t n_rows, double* values) {
+// Quantiles in ascending order: sorting never increases the pinball loss.
+void apply_sorted(const double* raw, std::size_t n_columns, std::size_t n_rows, double* values) {
+    for (std::size_t row = 0; row < n_rows; ++row, raw += n_columns, values += n_columns)
+        for (std::size_t i = 0; i < n_columns; ++i) {
+            std::size_t place = i;
+            for (; place > 0 && raw[i] < values[place - 1]; --place) values[place] = values[place - 1];
+            values[place] = raw[i];
+        }
+}
+
+void apply_log(const double* raw, std::size_t n_columns, std::size_t n_rows, double* values) {
     // e^710 is infinite.
-    std::transform(raw, raw + n_rows, values,
+    std::transform(raw, raw + n_rows * n_columns, values,
                    [](double one) { return elementary::exp(std::min(one, 709.0)); });
 }
 
@@ -47,6 +57,7 @@ const std::vector<Link>& all_links() {
                                             {"softmax", Output::raw_score, 3, any, apply_softmax},
                                             {"mean", Output::estimate, 0, 0, apply_identity},
                                             {"identity", Output::raw_score, 0, 0, apply_identity},
+                                            {"sorted", Output::raw_score, 0, 0, apply_sorted},
                                             {"log", Output::raw_score, 0, 0, apply_log}};
     return links;
 }
@@ -161,10 +172,11 @@ void Calibration::apply(const double* scores, std::size_t stride, std::size_t n_
 namespace {
 
 // In trees of all classes every block has shares, or a value per class, and there are no other trees.
-std::string find_fault_in_values(const ForestView& forest, std::size_t n_joint, std::size_t n_classes,
-                                 bool are_shares) {
+std::string find_fault_in_values(const ForestView& forest, std::size_t n_joint, const ModelParts& parts) {
+    const bool are_shares = !parts.link.is_boosted();
     if (n_joint != forest.n_trees()) return "some trees are of all classes and others are not";
-    if (n_classes < 3) return "trees of all classes need three classes";
+    if (parts.n_outputs() < (parts.link.is_regression() ? 2 : 3))
+        return "trees of all classes need three classes, those of all outputs two";
     if (forest.value_ptr.empty()) return "trees of all classes need values";
     for (std::size_t block = 0; block < forest.n_blocks(); ++block)
         if (forest.value_ptr[block] == forest.value_ptr[block + 1]) return "a block has no values";
@@ -177,15 +189,14 @@ std::string find_fault_in_values(const ForestView& forest, std::size_t n_joint, 
     return "";
 }
 
-std::string find_fault_in_targets(const ForestView& forest, std::size_t n_classes, bool are_shares) {
-    std::vector<bool> has_tree(n_classes, false);
+std::string find_fault_in_targets(const ForestView& forest, const ModelParts& parts) {
+    std::vector<bool> has_tree(parts.n_outputs(), false);
     const std::int32_t* const target = forest.target.data();
     const auto n_joint = std::count(target, target + forest.n_trees(), -1);
-    if (n_joint > 0)
-        return find_fault_in_values(forest, static_cast<std::size_t>(n_joint), n_classes, are_shares);
+    if (n_joint > 0) return find_fault_in_values(forest, static_cast<std::size_t>(n_joint), parts);
     for (std::size_t tree = 0; tree < forest.n_trees(); ++tree)
         has_tree[static_cast<std::size_t>(forest.target[tree])] = true;
-    if (n_classes == 2) {  // one tree serves both classes
+    if (parts.n_classes == 2) {  // one tree serves both classes
         if (has_tree[0]) return "two classes need target 1";
         has_tree[0] = true;
     }
@@ -211,8 +222,10 @@ std::string find_fault_in_link(const ForestView& forest, const ModelParts& parts
         return "trees of all classes have no slopes and, if boosted, no prior_share";
     if (parts.n_classes < link.least_classes || parts.n_classes > link.most_classes)
         return "the link of two classes is logistic, that of more is softmax";
-    const bool has_one_target = parts.n_classes == 2 || link.is_regression();
-    if (parts.base.size() != (has_one_target ? 1 : parts.n_classes)) return "base needs a value per target";
+    const bool fits = link.is_regression()
+                          ? !parts.base.empty()
+                          : parts.base.size() == (parts.n_classes == 2 ? 1 : parts.n_classes);
+    if (!fits) return "base needs a value per target";
     for (const double score : parts.base)
         if (!std::isfinite(score)) return "base has a value that is not finite";
     return "";
@@ -221,7 +234,7 @@ std::string find_fault_in_link(const ForestView& forest, const ModelParts& parts
 // Memberships are between 0 and 1, and other values of trees have finite sums for any leaves.
 std::string find_fault_in_sums(const ForestView& forest, const ModelParts& parts) {
     const bool has_ranges = !forest.low.empty(), is_membership = parts.link.output == Output::membership;
-    std::vector<double> sum(std::max<std::size_t>(parts.n_classes, 1), 0.0);
+    std::vector<double> sum(parts.n_outputs(), 0.0);
     for (const double score : parts.base)
         for (double& largest : sum) largest += std::abs(score);
     for (std::size_t tree = 0; tree < forest.n_trees(); ++tree) {
@@ -253,13 +266,12 @@ std::string find_fault_in_sums(const ForestView& forest, const ModelParts& parts
 
 const ForestView& checked(const ForestView& forest, const ModelParts& parts) {
     const bool has_classes = !parts.link.is_regression();
-    std::string fault = find_fault(forest, parts.n_features, has_classes ? parts.n_classes : 1);
+    std::string fault = find_fault(forest, parts.n_features, parts.n_outputs());
     if (fault.empty() && parts.n_scales != parts.n_features) fault = "centre and scale differ in length";
     if (fault.empty() && parts.n_features == 0) fault = "there are no features";
     if (fault.empty() && has_classes && parts.n_classes < 2) fault = "fewer than two classes";
     if (fault.empty() && !has_classes && parts.n_classes > 0) fault = "a regression has no classes";
-    if (fault.empty())
-        fault = find_fault_in_targets(forest, has_classes ? parts.n_classes : 1, !parts.link.is_boosted());
+    if (fault.empty()) fault = find_fault_in_targets(forest, parts);
     if (fault.empty()) fault = find_fault_in_link(forest, parts);
     if (fault.empty()) fault = find_fault_in_sums(forest, parts);
     if (!fault.empty()) throw std::invalid_argument("not the arrays of a model: " + fault);

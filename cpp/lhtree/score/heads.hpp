@@ -1,8 +1,9 @@
 // Heads: how the outputs of trees become predictions. A link is one object; all of them are in heads.cpp.
 //
 // Tables have a row per sample and a column per class; raw scores have a column per target. With two classes
-// or a number to predict there is one target, otherwise one per class.
+// there is one target, otherwise one per class; a regression has one per number to predict.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -23,8 +24,9 @@ struct Link {
     const char* name;
     Output output;
     std::size_t least_classes, most_classes;  // 0 for a regression
-    // Probabilities or values of n_rows rows from combined outputs. Null for memberships: see settle.
-    void (*apply)(const double* combined, std::size_t n_classes, std::size_t n_rows, double* predictions);
+    // Probabilities or values of n_rows rows, in n_columns columns, from combined outputs. Null for
+    // memberships: see settle.
+    void (*apply)(const double* combined, std::size_t n_columns, std::size_t n_rows, double* predictions);
 
     bool is_regression() const { return most_classes == 0; }
     bool is_boosted() const { return output == Output::raw_score; }
@@ -33,7 +35,7 @@ const std::vector<Link>& all_links();
 // Throws std::invalid_argument if there is no such link.
 const Link& find_link(const std::string& name);
 
-// Scores of a model. Each has a value per row and class, raw_score one per row and target, value one per row.
+// Scores of a model. Each has a value per row and class, raw_score and value one per row and target.
 // Probabilities are calibrated if the model is; uncalibrated ones never are.
 enum class Score : std::uint8_t { wolf, membership, confidence, proba, uncalibrated, raw_score, value };
 constexpr bool is_probability(Score score) {
@@ -104,6 +106,11 @@ struct ModelParts {
     const Link& link;
     const std::vector<double>& base;
     double clip;
+
+    // Classes, or numbers to predict.
+    std::size_t n_outputs() const {
+        return link.is_regression() ? std::max<std::size_t>(base.size(), 1) : n_classes;
+    }
 };
 // Returns the forest if it can be scored; throws std::invalid_argument if not.
 const ForestView& checked(const ForestView& forest, const ModelParts& parts);

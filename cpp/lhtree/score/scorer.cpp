@@ -52,7 +52,7 @@ Scorer::Scorer(const ForestView& forest, std::vector<double> centre, std::vector
                double clip, Calibration calibration, Companion companion)
     : planes_(checked(forest, {centre.size(), scale.size(), prior.size(), confidence, link, base, clip}),
               centre.size(), clip),
-      forest_(pack(forest, planes_, prior.size(), !link.is_boosted(),
+      forest_(pack(forest, planes_, link.is_regression() ? base.size() : prior.size(), !link.is_boosted(),
                    confidence == Confidence::none && forest.unit_offset.empty())),
       n_trees_of_(prior.size(), 0.0),
       centre_(std::move(centre)),
@@ -314,7 +314,7 @@ void Scorer::apply_link(const double* raw, std::size_t n_rows, double* predictio
     if (calibrates && calibration_.is_given())
         calibration_.apply(raw, n_targets(), n_classes(), n_rows, predictions);
     else
-        link_.apply(raw, n_classes(), n_rows, predictions);
+        link_.apply(raw, link_.is_regression() ? n_targets() : n_classes(), n_rows, predictions);
 }
 
 void Scorer::settle(const double* membership, std::size_t n_rows, double* wolf, bool calibrates) const {
@@ -410,7 +410,7 @@ bool Scorer::score_own(const InputRows& x, Score score, std::size_t n_threads, W
         if (link_.output != Output::membership) {
             combine_values(tile);
             if (score == Score::value)
-                link_.apply(tile.raw.data(), n_classes(), tile.n_rows, to);
+                link_.apply(tile.raw.data(), n_targets(), tile.n_rows, to);
             else if (is_final)
                 apply_link(tile.raw.data(), tile.n_rows, to, score == Score::proba);
             else

@@ -55,9 +55,11 @@ class Scorer {
     const Link& head() const { return link_; }
     std::size_t n_features() const { return centre_.size(); }
     std::size_t n_classes() const { return prior_.size(); }
-    std::size_t n_targets() const { return n_classes() == 2 || link_.is_regression() ? 1 : n_classes(); }
+    std::size_t n_targets() const {
+        return link_.is_regression() ? base_.size() : n_classes() == 2 ? 1 : n_classes();
+    }
     std::size_t n_trees() const { return forest_.trees.size(); }
-    // Trees of one estimator (of one round, if boosted): one of all classes, or one per target.
+    // Trees of one estimator (of one round, if boosted): one of all classes or outputs, or one per target.
     std::size_t n_trees_each() const { return forest_.is_joint() ? 1 : n_targets(); }
     std::size_t columns_of(Score score) const {
         return score == Score::raw_score || score == Score::value ? n_targets() : n_classes();

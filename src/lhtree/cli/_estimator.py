@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
+from itertools import pairwise
 from typing import Annotated, Any
 
 import typer
@@ -14,6 +15,7 @@ from .._parameters import (
     DIRECTIONS,
     GROWTHS,
     MEMBERSHIPS,
+    MULTI_OUTPUT,
     REGRESSION_LOSSES,
 )
 from ..model.records import CALIBRATORS
@@ -41,6 +43,8 @@ OPTIONS = {
     "calibrate": "--calibrate",
     "loss": "--loss",
     "quantile": "--quantile",
+    "multi_output": "--multi-output",
+    "intervals": "--intervals",
     "pruning": "--pruning",
     "max_leaf_nodes": "--leaves",
     "max_terms": "--terms",
@@ -135,6 +139,15 @@ class Loss(str, Enum):
         members[name.upper()] = name
 
 
+class MultiOutput(str, Enum):
+    """Trees of several outputs."""
+
+    _ignore_ = "members name"
+    members = vars()
+    for name in MULTI_OUTPUT[1:]:
+        members[name.upper()] = name
+
+
 class ClassWeight(str, Enum):
     """Class weights."""
 
@@ -186,6 +199,23 @@ def _check(chosen: dict[str, Any], kind: Kind, tasks: Sequence[TaskName]) -> Non
         else:
             reason = f"--model {kind.value}: omit it"
         raise Problem(f"{OPTIONS[name]} does not apply to {reason}", ExitCode.USAGE)
+
+
+def read_quantiles(text: str | None) -> float | list[float] | None:
+    """Parse a quantile, or several with commas between them."""
+    if text is None:
+        return None
+    try:
+        some = [float(part) for part in text.split(",")]
+    except ValueError:
+        some = []
+    if not some or not all(0.0 < one < 1.0 for one in some) or any(a >= b for a, b in pairwise(some)):
+        raise Problem(
+            f"--quantile {text} is not valid: pass a share between 0 and 1, or several in ascending order, such as "
+            "0.05,0.5,0.95",
+            ExitCode.USAGE,
+        )
+    return some[0] if len(some) == 1 else some
 
 
 def read_number(option: str, text: str | None, *words: str) -> float | str | None:

@@ -24,6 +24,7 @@ from .._extras import import_extra
 from .._write import open_whole, write_whole
 from ..io.fields import FileRows
 from ..io.streams import Stream
+from ..model.model import read
 from ..scorer import Scorer
 from ..tables.columns import find_arrow_kind
 from ..tables.encoding import Encoding
@@ -59,6 +60,17 @@ def load_model(path: str) -> Any:
 
     with reading(path):
         return load(path)
+
+
+def choose_output(model: Any, output: str | None) -> Any:
+    """Return a model, or the model of one of its outputs, of which there must be several."""
+    names = read(model, takes_numbers=True, takes_several=True).head.names
+    if output is None and names:
+        raise Problem(f"the model has several outputs: pass --output {' or '.join(names)}", ExitCode.USAGE)
+    if output is not None and output not in names:
+        remedy = f"pass {' or '.join(names)}" if names else "omit it: the model has one output"
+        raise Problem(f"--output {output} is not valid: {remedy}", ExitCode.USAGE)
+    return model if output is None else model.output(output)
 
 
 class Encoder:

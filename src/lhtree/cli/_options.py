@@ -24,6 +24,23 @@ ModelFile = Annotated[
 Target = Annotated[
     str, typer.Option("--target", "-t", metavar="NAME", help="Column to predict: classes, or numbers.")
 ]
+Targets = Annotated[
+    list[str],
+    typer.Option(
+        "--target",
+        "-t",
+        metavar="NAME",
+        help="Column to predict: classes, or numbers. May be repeated, to predict several numbers (boosted trees).",
+    ),
+]
+Output = Annotated[
+    str | None,
+    typer.Option(
+        "--output",
+        metavar="NAME",
+        help="One of several outputs of the model: a quantile, or the name of a target.",
+    ),
+]
 Names = list[str] | None
 Drop = Annotated[
     Names, typer.Option("--drop", "--id", metavar="NAME", help="Ignore a column; may be repeated.")

@@ -8,7 +8,15 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from ..evaluation import Evaluation, Measured, RegressionEvaluation, decide_by, find_positive
+from ..evaluation import (
+    Evaluation,
+    Measured,
+    OutputEvaluations,
+    RegressionEvaluation,
+    decide_by,
+    find_positive,
+    find_quantiles,
+)
 from ..evaluation.classification import judge
 from ..evaluation.event import COLUMNS
 from ..evaluation.groups import join_parts, measure_groups, name_groups
@@ -16,7 +24,7 @@ from ..evaluation.measures import write_number, write_percent
 from ..evaluation.regression import judge_numbers
 from ..io.source import Reading
 from ..io.streams import open_stream
-from ..io.target import match_classes, read_groups, read_response, refuse_missing
+from ..io.target import find_complete, match_classes, read_groups, read_responses, refuse_missing
 from ..model.model import has_wolf
 from ..tables.errors import check_known
 from . import _options
@@ -36,14 +44,14 @@ _COVERAGES = (1.0, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.25, 0.1)
 def evaluate(
     model: _options.ModelFile,
     data: _options.DataFile,
-    target: _options.Target,
+    target: _options.Targets,
     drop_missing_target: _options.DropMissingTarget = False,
     interval: Annotated[
         float | None,
         typer.Option(
             "--interval",
             metavar="SHARE",
-            help="Regression forest: coverage of the prediction intervals to check. Default: 0.9.",
+            help="Regression: coverage of the prediction intervals to check, if the model has them. Default: 0.9.",
         ),
     ] = None,
     positive: _options.Positive = None,
@@ -73,6 +81,10 @@ def evaluate(
     code = find_positive(scorer, label) if predicts_classes else None
     if threshold is not None and len(scorer.classes_) != 2:
         raise Problem("--threshold needs a model of two classes: omit it", ExitCode.USAGE)
+    names = scorer._model.head.names
+    _check_targets(target, 1 if find_quantiles(scorer) else len(names) or 1)
+    if by and names:
+        raise Problem("--by needs a model with one output: omit it", ExitCode.USAGE)
     parts: list[Any] = []
     groups: dict[str, list[Any]] = {name: [] for name in by or ()}
     n_missing = 0
@@ -80,17 +92,17 @@ def evaluate(
         open_stream(data, Reading(format, delimiter, decimal, encoding)) as stream,
         show_bar(1.0, "predicting", quiet=quiet) as update,
     ):
-        check_known("target", [target], stream.names, stream.name)
+        check_known("target", target, stream.names, stream.name)
         check_known("by", list(groups), stream.names, stream.name)
         encoder = Encoder(scorer, stream, unseen)
-        for rows in stream.batches(list(dict.fromkeys([*encoder.columns, target, *groups]))):
+        for rows in stream.batches(list(dict.fromkeys([*encoder.columns, *target, *groups]))):
             X = encoder.encode(rows)
             if predicts_classes:
-                truth: Any = match_classes(rows, target, scorer.classes_)
+                truth: Any = match_classes(rows, target[0], scorer.classes_)
                 known = np.flatnonzero(truth >= 0)
             else:
-                truth = read_response(rows, target)
-                known = np.flatnonzero(~np.isnan(truth))
+                truth = read_responses(rows, target)
+                known = find_complete(truth)
             n_missing += len(rows) - len(known)
             if not len(known):
                 continue
@@ -106,18 +118,20 @@ def evaluate(
             update(stream.share() or 0.0, "predicting")
     n_rows = sum(len(part.predicted) for part in parts)
     if n_missing and not drop_missing_target:
-        raise refuse_missing(n_missing, n_missing + n_rows, target)
+        raise refuse_missing(n_missing, n_missing + n_rows, ", ".join(target))
     if not n_rows:
         raise Problem(f"{stream.name} has no rows with a target: pass a table with rows")
     if threshold is not None:
         parts = [decide_by(part, threshold, 1 if code is None else code) for part in parts]
     labels = scorer.classes_.tolist()
-    measured: Measured = (
-        Evaluation.from_parts(parts, labels, code)
-        if predicts_classes
-        else RegressionEvaluation.from_parts(parts, scorer.quantile)
-    )
-    if groups:
+    measured: Measured | OutputEvaluations
+    if predicts_classes:
+        measured = Evaluation.from_parts(parts, labels, code)
+    elif names:
+        measured = OutputEvaluations.from_parts(parts, names, find_quantiles(scorer))
+    else:
+        measured = RegressionEvaluation.from_parts(parts, scorer.quantile)
+    if groups and not isinstance(measured, OutputEvaluations):  # checked above
         columns = {name: name_groups(np.array(found, dtype=object), name) for name, found in groups.items()}
         of_groups = 1 if code is None and len(labels) == 2 else code
         measured = replace(measured, groups=measure_groups(join_parts(parts), columns, of_groups, labels))
@@ -126,14 +140,25 @@ def evaluate(
     note_unseen(encoder.n_unseen, quiet=quiet)
     if is_json:
         show_json(measured.to_dict() | {"n_dropped": n_missing})
+    elif isinstance(measured, OutputEvaluations):
+        show_facts(measured.figures())
+        print()
+        show_table("Outputs", *measured.table())
     elif isinstance(measured, RegressionEvaluation):
         _show_numbers(measured)
     else:
         _show_classes(measured, "WOLF" if has_wolf(scorer) else "probability")
-    if not is_json and measured.groups is not None:
+    if not is_json and not isinstance(measured, OutputEvaluations) and measured.groups is not None:
         for title, titles, table in measured.groups.tables():
             print()
             show_table(title, (titles[0], *(f">{one}" for one in titles[1:])), table)
+
+
+def _check_targets(targets: list[str], n_wanted: int) -> None:
+    """Reject another number of targets than the model has."""
+    if len(targets) != n_wanted:
+        wanted = "one column" if n_wanted == 1 else f"{n_wanted} columns, in their order"
+        raise Problem(f"--target: the model predicts {wanted}: pass {n_wanted} of them", ExitCode.USAGE)
 
 
 def _show_numbers(measured: RegressionEvaluation) -> None:

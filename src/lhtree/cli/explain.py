@@ -20,8 +20,28 @@ from ..model.model import read
 from ..tables.encoding import Encoding as TableEncoding
 from ..tables.errors import check_known, find_nearest
 from ._errors import ExitCode, Problem
-from ._files import check_picture, check_place, load_model, note_unseen, save_figure, write_file
-from ._options import Decimal, Delimiter, Encoding, Format, Json, ModelFile, Names, Quiet, Unseen, find_class
+from ._files import (
+    check_picture,
+    check_place,
+    choose_output,
+    load_model,
+    note_unseen,
+    save_figure,
+    write_file,
+)
+from ._options import (
+    Decimal,
+    Delimiter,
+    Encoding,
+    Format,
+    Json,
+    ModelFile,
+    Names,
+    Output,
+    Quiet,
+    Unseen,
+    find_class,
+)
 from ._show import clean, note, show_json
 
 EXAMPLES = (
@@ -59,6 +79,7 @@ def explain(
             help="Class to explain. Default: the positive class of the model, if declared, else the prediction.",
         ),
     ] = None,
+    output: Output = None,
     tree: Annotated[
         int | None,
         typer.Option(
@@ -109,7 +130,7 @@ def explain(
         raise Problem("--row needs a table: pass one, or omit --row", ExitCode.USAGE)
     if data is None and not values:
         raise Problem("specify a row: a table and --row NUMBER, or --values NAME=VALUE", ExitCode.USAGE)
-    loaded = load_model(model)
+    loaded = choose_output(load_model(model), output)
     learned = read(loaded, takes_numbers=True)
     columns = learned.encoding
     chosen: Row = dict.fromkeys(columns.names)

@@ -12,7 +12,7 @@ import numpy as np
 import typer
 
 from .._parameters import REGRESSION_LOSSES
-from ..evaluation import Measured, evaluate
+from ..evaluation import Measured, OutputEvaluations, evaluate
 from ..evaluation.measures import write_number
 from ..io.passes import pass_over_file
 from ..io.read import FilePasses, TrainingTable, read_training
@@ -30,12 +30,14 @@ from ._estimator import (
     Loss,
     Membership,
     Model,
+    MultiOutput,
     build,
     read_given,
     read_number,
+    read_quantiles,
 )
 from ._files import check_place
-from ._show import note, show_facts, show_json, write_bytes, write_seconds
+from ._show import note, show_facts, show_json, show_table, write_bytes, write_seconds
 
 EXAMPLES = (
     "lhtree fit data.csv --target y --out model.lht",
@@ -47,6 +49,8 @@ EXAMPLES = (
     "lhtree fit data.csv --target y --out model.lht --out-of-core",
     "lhtree fit data.csv --target y --out model.lht --positive kept --holdout 0.2",
     "lhtree fit data.csv --target weight --out weights.lht --loss absolute_error --drop y",
+    "lhtree fit data.csv --target weight --out weights.lht --quantile 0.05,0.5,0.95 --intervals --drop y",
+    "lhtree fit data.csv --target weight --target size --out both.lht --drop y",
 )
 _FEW_CLASSES = 20
 _LOSSES = (
@@ -57,7 +61,7 @@ _STREAMED = (Kind.BOOST, Kind.ADDITIVE)  # read a large table in batches
 
 def fit(
     data: _options.DataFile,
-    target: _options.Target,
+    target: _options.Targets,
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FILE", help="Model file to write, such as model.lht.")
     ],
@@ -131,11 +135,30 @@ def fit(
         ),
     ] = None,
     quantile: Annotated[
-        float | None,
+        str | None,
         typer.Option(
-            "--quantile", metavar="SHARE", help="Boost, regression: predict this quantile, such as 0.9."
+            "--quantile",
+            metavar="SHARES",
+            help="Boost, regression: predict this quantile, such as 0.9, or several that never cross, such as "
+            "0.05,0.5,0.95.",
         ),
     ] = None,
+    multi_output: Annotated[
+        MultiOutput | None,
+        typer.Option(
+            "--multi-output",
+            metavar="NAME",
+            help="Boost: trees of several quantiles or targets: one_tree of all in every round (the default for "
+            "quantiles), or one_per_output (the default for targets).",
+        ),
+    ] = None,
+    intervals: Annotated[
+        bool,
+        typer.Option(
+            "--intervals",
+            help="Boost, regression: learn prediction intervals by cross-fitting; takes up to six times as long.",
+        ),
+    ] = False,
     pruning: Annotated[
         float | None,
         typer.Option(
@@ -290,7 +313,8 @@ def fit(
 ) -> None:
     """Train a model on a table and save it.
 
-    A target of many different numbers is predicted as a number, any other as a class.
+    A target of many different numbers is predicted as a number, any other as a class;
+    several targets are numbers.
     Columns that hold only numbers are numeric, other text is categorical, and
     empty fields are missing values. The model file stores columns and
     categories, so that lhtree predict accepts the same kind of table.
@@ -328,7 +352,9 @@ def fit(
         "class_weight": class_weight and class_weight.value,
         "positive": positive,
         "loss": "quantile" if loss is None and quantile is not None else loss and loss.value,
-        "quantile": quantile,
+        "quantile": read_quantiles(quantile),
+        "multi_output": multi_output and multi_output.value,
+        "intervals": intervals or None,
         "pruning": pruning,
         "max_leaf_nodes": leaves,
         "max_terms": terms,
@@ -339,17 +365,20 @@ def fit(
         "smoothing": smoothing,
         "calibrate": calibrate and calibrate.value,
     }
+    if len(target) > 1:
+        task = _check_targets(target, model, task)
     chosen = read_given(given, model, task)
     check_place(out, data)
     reading = Reading(format, delimiter, decimal, encoding)
-    _check_memory_options(
-        model, data, in_memory=in_memory, out_of_core=out_of_core, holdout=holdout, calibrate=calibrate
-    )
-    can_stream = model in _STREAMED and data != "-" and holdout is None and calibrate is None
+    several = target[1:2] or None
+    columns: Any = target[0] if several is None else target
+    others = {"holdout": holdout, "calibrate": calibrate, "intervals": intervals or None, "target": several}
+    _check_memory_options(model, data, in_memory=in_memory, out_of_core=out_of_core, **others)
+    can_stream = model in _STREAMED and data != "-" and all(other is None for other in others.values())
     is_streamed = out_of_core or (can_stream and not in_memory and _exceeds_memory(data, reading))
     training = (FilePasses if is_streamed else read_training)(
         data,
-        target,
+        columns,
         reading,
         drop=drop or (),
         categorical=categorical or (),
@@ -357,7 +386,7 @@ def fit(
         task=task and task.value,
     )
     if positive is not None and training.task == "classification":
-        chosen["positive"] = _find_positive(positive, training.y, target)
+        chosen["positive"] = _find_positive(positive, training.y, target[0])
     estimator = build(
         model,
         chosen,
@@ -373,17 +402,17 @@ def fit(
             quiet=notes_quiet,
         )
     if task is None:
-        _note_many_classes(training, target, quiet=notes_quiet)
+        _note_many_classes(training, target[0], quiet=notes_quiet)
     _check_constraints(training, data, increasing=increasing, decreasing=decreasing)
     measured = None
     if isinstance(training, FilePasses):
         start = time.perf_counter()
-        table = _fit_passes(estimator, training, target, quiet=notes_quiet)
+        table = _fit_passes(estimator, training, target[0], quiet=notes_quiet)
     else:
-        table = _describe_table(training, data, target)
-        measured = None if holdout is None else _hold_out(estimator, training, holdout, seed)
+        table = _describe_table(training, data, ", ".join(target))
+        measured = None if holdout is None else _hold_out(estimator, training, target, holdout, seed)
         start = time.perf_counter()
-        estimator.fit(training.X, training.y)
+        estimator.fit(training.X, training.take_responses(target))
     seconds = time.perf_counter() - start
     # Settings of this run that do not belong to the model.
     estimator.set_params(n_jobs=None, **({} if model is Kind.TREE else {"verbose": 0}))
@@ -431,6 +460,20 @@ def _find_positive(positive: str, y: Any, target: str) -> Any:
         nearest = find_nearest(positive, list(by_text))
         raise Problem(f"--positive {positive} is not a class of column {target!r} ({nearest})")
     return by_text[positive]
+
+
+def _check_targets(targets: Sequence[str], model: Kind, task: _options.TaskName | None) -> _options.TaskName:
+    """Return the task of several targets; reject a model or task that has one target only."""
+    if model is not Kind.BOOST:
+        raise Problem(
+            f"--target {targets[1]}: --model {model.value} predicts one column: pass --model boost",
+            ExitCode.USAGE,
+        )
+    if task is _options.TaskName.CLASSIFICATION:
+        raise Problem(f"--target {targets[1]}: a classification has one target: omit it", ExitCode.USAGE)
+    if len(set(targets)) < len(targets):
+        raise Problem("--target: a column is given twice: pass different columns", ExitCode.USAGE)
+    return _options.TaskName.REGRESSION
 
 
 def _check_memory_options(
@@ -501,7 +544,9 @@ def _note_many_classes(training: TrainingTable | FilePasses, target: str, *, qui
         )
 
 
-def _hold_out(estimator: Any, training: TrainingTable, share: float, seed: int) -> Measured:
+def _hold_out(
+    estimator: Any, training: TrainingTable, targets: Sequence[str], share: float, seed: int
+) -> Measured | OutputEvaluations:
     """Fit on a part of the rows, stratified by class, and evaluate on the others."""
     from sklearn.base import clone
     from sklearn.model_selection import train_test_split
@@ -519,7 +564,7 @@ def _hold_out(estimator: Any, training: TrainingTable, share: float, seed: int) 
     elif n_held == n_rows:
         raise Problem(f"--holdout {share:g} leaves no row to fit: omit --holdout, or pass more rows")
     rows, held = train_test_split(np.arange(n_rows), test_size=share, stratify=codes, random_state=seed)
-    model = clone(estimator).fit(training.X.iloc[rows], training.y[rows])
+    model = clone(estimator).fit(training.X.iloc[rows], training.take_responses(targets, rows))
     return evaluate(model, training.X.iloc[held], training.y[held])
 
 
@@ -585,7 +630,7 @@ def _write_target(table: dict[str, Any]) -> tuple[str, str]:
     return "regression", f"{table['target']}, from {low} to {high}, mean {mean}"
 
 
-def _show(facts: dict[str, Any], measured: Measured | None) -> None:
+def _show(facts: dict[str, Any], measured: Measured | OutputEvaluations | None) -> None:
     table, model = facts["table"], facts["model"]
     n_missing = sum(table["missing"].values())
     categories = (f"{name} ({len(some)})" for name, some in table["categories"].items())
@@ -602,6 +647,9 @@ def _show(facts: dict[str, Any], measured: Measured | None) -> None:
     if measured is not None:
         print("\nHold-out results (model fitted on the other rows):")
         show_facts(measured.figures())
+    if isinstance(measured, OutputEvaluations):
+        print()
+        show_table("Outputs", *measured.table())
     print(f"\n{model['estimator']}")
     trees = _count(model["n_trees"], "tree")
     trees += f" of {_count(model['n_rounds'], 'round')}" if "n_rounds" in model else ""

@@ -108,7 +108,10 @@ def _list_facts(path: str, facts: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     yield "prototypes", f"{facts['n_prototypes']:,} training rows" if facts["n_prototypes"] else None
     if facts["response"] is not None:
         low, mean, high = (write_number(facts["response"][name]) for name in ("low", "mean", "high"))
-        yield "predicts", f"a number; in training from {low} to {high}, mean {mean}"
+        if facts["outputs"]:
+            yield "predicts", f"numbers: {', '.join(output['name'] for output in facts['outputs'])}"
+        else:
+            yield "predicts", f"a number; in training from {low} to {high}, mean {mean}"
     if facts["oob_score"] is not None:
         is_class = facts["response"] is None
         score = f"accuracy {write_share(facts['oob_score'])}" if is_class else f"R² {facts['oob_score']:.4f}"

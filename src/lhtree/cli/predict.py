@@ -49,7 +49,8 @@ def predict(
         typer.Option(
             "--interval",
             metavar="SHARE",
-            help="Regression forest: add columns 'low' and 'high' of intervals that hold this share of new rows.",
+            help="Regression: add columns 'low' and 'high' of intervals that hold this share of new rows (a forest, or "
+            "boosted trees fitted with --intervals).",
         ),
     ] = None,
     keep: Annotated[
@@ -121,7 +122,9 @@ def _check_wanted(scorer: Scorer, *, proba: bool, confidence: bool, interval: fl
         raise Problem("--confidence: a boosted model has no confidences; pass --proba instead")
     if interval is not None and not has_intervals(scorer):
         remedy = (
-            "pass --proba instead" if head.predicts_classes else "use a forest fitted with --task regression"
+            "pass --proba instead"
+            if head.predicts_classes
+            else "use a forest fitted with --task regression, or boosted trees fitted with --intervals"
         )
         raise Problem(f"--interval: the model has no prediction intervals; {remedy}")
 
@@ -132,7 +135,10 @@ def _predict(
     """Columns of the output. A scorer rejects a table without rows, so that a row of zeros gives the columns."""
     n_rows = len(X)
     X = X if n_rows else np.zeros((1, X.shape[1]))
-    columns = {"prediction": scorer.predict(X, n_threads)}
+    predicted, names = scorer.predict(X, n_threads), scorer._model.head.names
+    columns = {"prediction": predicted}
+    if names:
+        columns = {f"prediction {name}": predicted[:, place] for place, name in enumerate(names)}
     if interval is not None:
         columns["low"], columns["high"] = scorer.predict_interval(X, interval, n_threads).T
     for name in scores:

@@ -12,7 +12,7 @@ from ..io.source import Reading
 from ..model.model import read as read_model
 from . import _options
 from ._errors import ExitCode, Problem, writing
-from ._files import check_place, load_model, load_scorer, note_unseen
+from ._files import check_place, choose_output, load_model, load_scorer, note_unseen
 from ._show import note, write_bytes
 
 EXAMPLES = (
@@ -34,6 +34,7 @@ def report(
         str | None,
         typer.Option(metavar="DATA", help="Table of held-out rows; metrics are computed on it."),
     ] = None,
+    output: _options.Output = None,
     title: Title = None,
     positive: _options.Positive = None,
     by: _options.By = None,
@@ -66,7 +67,7 @@ def report(
     import lhtree
 
     check_place(out, model, data, test)
-    loaded = load_model(model)
+    loaded = choose_output(load_model(model), output)
     options = {"unseen": unseen, "target": target, "drop_missing_target": drop_missing_target}
     options["reading"] = Reading(format, delimiter, decimal, encoding)
     label = _options.find_class("--positive", positive, read_model(loaded, takes_numbers=True).labels)

@@ -47,6 +47,8 @@ class DaskEstimator(Predictor):
             raise refuse("warm_start", True, "False: a model in memory, from to_local(), can be continued")
         if not self._is_forest and getattr(self, "calibrate", None):
             raise refuse("calibrate", self.calibrate, "None with Dask")
+        if getattr(self, "intervals", False):
+            raise refuse("intervals", self.intervals, "False with Dask")
         with Session(find_client(client)) as session:
             return self._fit(prepare(self, WorkerTable(self, session, X, y, sample_weight)))
 
@@ -77,8 +79,12 @@ class DaskRegressor(DaskEstimator):
     """Predicting numbers of collections."""
 
     def predict(self, X: Any) -> Any:
-        """Predicted response of every row, lazily: an array or, for a DataFrame, a Series with its index."""
-        return self._map(X, "predict", np.dtype(np.float64))
+        """Predicted response of every row, lazily: an array or, for a DataFrame, a Series with its index.
+
+        Several quantiles or responses are an array (n, k) or a DataFrame with a column each.
+        """
+        names = list(self._read().head.names) or None
+        return self._map(X, "predict", np.dtype(np.float64), names)
 
 
 class _Asked:
@@ -130,7 +136,7 @@ class DaskLHBoostRegressor(DaskRegressor, LHBoostRegressor):  # type: ignore[mis
 
     Rows stay on the workers that have them, a byte per feature beside what Dask keeps; in every level of a tree each
     worker sends its statistics. Labels and weights are gathered on the client. Parameters are those of
-    :class:`lhtree.LHBoostRegressor`, but for ``warm_start``.
+    :class:`lhtree.LHBoostRegressor`, but for ``intervals`` and ``warm_start``.
 
     Examples
     --------

@@ -69,7 +69,7 @@ def find_facts(
     outline = read_outline(fitted)
     if X is None and y is not None:
         raise ValueError("y was passed without X: pass both, or X alone.")
-    measured = None if y is None else evaluate(model, X, y)
+    measured: Any = None if y is None else evaluate(model, X, y)
     example = None if X is None else _find_example(model, X, y, row)
     return SheetFacts(title or "Decision sheet", outline, measured, example, fitted.response)
 

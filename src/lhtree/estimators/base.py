@@ -42,6 +42,7 @@ class Predictor(Interpretable, BaseEstimator):  # type: ignore[misc]  # scikit-l
     _is_forest = False
     _tree: ClassVar[Any] = None  # class of the trees of a forest
     _is_regressor = False
+    _takes_several = False  # responses
     _links: ClassVar[tuple[str, ...]] = ("wolf",)  # links of its models
     # The fitted model. A fit replaces it as its last step, so that a failing fit changes nothing and other threads
     # see the old model or the new one.
@@ -182,8 +183,9 @@ class Regressor(RegressorMixin, Predictor):  # type: ignore[misc]  # scikit-lear
     _links: ClassVar[tuple[str, ...]] = ("mean",)
 
     def predict(self, X: Any) -> NDArray[np.float64]:
-        """Predicted response of every row, shape (n,)."""
-        return self._ask(Scorer.value, X, self._model)  # type: ignore[no-any-return]
+        """Predicted response of every row, shape (n,), or (n, k) of several quantiles or responses."""
+        model = self._model or self._read()
+        return self._ask(Scorer.values if model.outputs else Scorer.value, X, model)  # type: ignore[no-any-return]
 
 
 def count_threads(n_jobs: int | None) -> int:

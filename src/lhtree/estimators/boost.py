@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._core import Scorer
 from .._extras import show_progress
 from .._parameters import REGRESSION_LOSSES, check_count, check_flag, check_verbose, draw_seed
 from ..grow.batched import BatchedTable, refuse_parameters
 from ..grow.boosting import Boosted, BoostSettings, CodedFit, boost_rounds, code_fit, warn_opposed
 from ..grow.calibrate import N_FOLDS, calibrate, check_calibrate
+from ..grow.conformal import check_intervals, learn_residuals
 from ..grow.holdout import hold_out, take_validation
 from ..grow.labels import Progress
 from ..grow.sources import MemoryTable, Sample
@@ -40,8 +41,8 @@ from .base import (
 _BOOST = """
 learning_rate : "auto" or float
     Factor of every tree. "auto" is ``0.08 * min(1, n / 8000)**0.35`` for n rows and 400 rounds, with 0.05 instead of
-    0.08 for free trees, and 2.5 times as much for trees of all classes (see ``multi_class``); with another
-    ``max_iter``, rate × rounds**0.8 stays the same. With 100 to 50,000 rows, at least 40 rounds and no early
+    0.08 for free trees, and 2.5 times as much for trees of all classes or 1.6 times for trees of all quantiles; with
+    another ``max_iter``, rate × rounds**0.8 stays the same. With 100 to 50,000 rows, at least 40 rounds and no early
     stopping, a pilot on held-out rows lowers it if that many steps would learn noise.
 growth : {"auto", "symmetric", "free"}
     "symmetric" trees have one cut per level, which all blocks of the level share: a tree is a list of ``max_depth``
@@ -99,10 +100,16 @@ _REGRESSOR = f"""
 loss : {{{", ".join(f'"{loss}"' for loss in REGRESSION_LOSSES)}}}
     Loss to minimise. "poisson" and "gamma" fit the logarithm of the mean of y. For "poisson", y must be at least 0
     and not 0 everywhere; for "gamma" it must be positive.
-quantile : float or None
-    With ``loss="quantile"``, the quantile to estimate, between 0 and 1; None otherwise.
+quantile : float, sequence of floats or None
+    With ``loss="quantile"``, the quantile to estimate, between 0 and 1, or an ascending list of quantiles: ``predict``
+    then has a column per quantile, sorted per row, so that they never cross. None otherwise.
+multi_output : {{"auto", "one_tree", "one_per_output"}}
+    Trees of a round for several quantiles or several columns of y. "one_tree": one tree, grown on a random projection
+    of the gradients of all outputs, whose leaves add a value to each. "one_per_output": a tree each. "auto" is
+    "one_tree" for quantiles, which it estimates better, and "one_per_output" for responses, because their trees may
+    have linear leaves; one tree for all takes a third of the time.
 max_iter : int
-    Number of rounds; each grows one tree.
+    Number of rounds. A round grows one tree, or one per output (see ``multi_output``).
 validation_fraction : float, int or None
     Share or number of training rows to hold out for early stopping; None uses the training loss.
 tol : float
@@ -114,7 +121,10 @@ leaf : {{"auto", "constant", "linear"}}
     whose leaves add the median or quantile of their residuals.
 monotonic_cst : dict, array-like of shape (m,) or None
     1 where the prediction must not decrease with the feature, -1 where it must not increase, 0 for no constraint; a
-    dict gives them by column name.
+    dict gives them by column name. One output only.
+intervals : bool
+    Fit five further models, each without a fifth of the rows, and keep their errors on these rows for
+    ``predict_interval``.
 """
 
 
@@ -200,8 +210,9 @@ class BaseBoost(CodedPredictor):
         X : array-like of shape (n, m)
             Training samples: an array, a pandas or polars DataFrame or an Arrow table. Text and categories are allowed
             in frames and tables (see ``categorical_features``). NaN, None and null are missing values.
-        y : array-like of shape (n,)
-            Class labels, of at least two classes; for a regressor, finite numbers.
+        y : array-like of shape (n,), or (n, k) for a regressor
+            Class labels, of at least two classes; for a regressor, finite numbers. Names of the columns of a frame are
+            kept as names of the outputs.
         sample_weight : array-like of shape (n,), optional
             Sample weights. Integer weights are equivalent to repeated rows if ``subsample=1``.
         X_val, y_val, sample_weight_val : optional
@@ -235,6 +246,7 @@ class BaseBoost(CodedPredictor):
         params = self.get_params(deep=False)
         settings = BoostSettings.of(params, training, earlier)
         method = check_calibrate(params.get("calibrate"), training, continues=self.warm_start)
+        has_intervals = check_intervals(params.get("intervals", False), training, continues=self.warm_start)
         n_threads = count_threads(self.n_jobs)
         if seed is None:
             seed = draw_seed(self.random_state) if earlier is None else earlier.seed
@@ -264,17 +276,22 @@ class BaseBoost(CodedPredictor):
             boosted = boost_rounds(training, settings, coded, earlier, seed, n_threads, progress)
             return make_model(boosted, training, settings, normalisation, span, earlier, seed)
 
-        def build_part(part: Training, number: int) -> Model:
-            own = BoostSettings.of(params, part, None)
+        def build_part(part: Training, number: int, **fixed: Any) -> Model:
+            own = BoostSettings.of(params | fixed, part, None)
             with code(part, part.X.sample(seed), own) as coded:
                 return build(part, own, coded, shift(progress, (number + 1) * n_trees))
 
         with code(training, sample, settings) as coded:
             del sample  # memory is free for growing
-            with self._progress(n_trees * (N_FOLDS + 1 if method else 1)) as progress:
+            with self._progress(n_trees * (N_FOLDS + 1 if method or has_intervals else 1)) as progress:
                 model = build(training, settings, coded, progress)
                 if method is not None:
                     model = calibrate(model, training, method, build_part, n_threads, seed)
+                if has_intervals:
+                    # With another rate, the models without a fold would have other errors than the model.
+                    assert model.boost is not None
+                    same = partial(build_part, learning_rate=model.boost.learning_rate)
+                    model = learn_residuals(model, training, same, n_threads, seed)
         self._model = model
         return self
 
@@ -338,6 +355,7 @@ def make_model(
         seed=seed,
         link=settings.objective.link,
         response=training.record(),
+        outputs=settings.objective.record_outputs(training),
         n_rows=training.n_rows,
         base=boosted.base,
         clip=_core.BOOST_CLIP,
@@ -447,7 +465,7 @@ class LHBoostClassifier(Classifier, BaseBoost):
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Raw scores: the log odds of the second of two classes, shape (n,), else one per class, shape (n, K)."""
-        raw = self._ask(Scorer.raw_score, X, self._model)
+        raw = self._ask(_core.Scorer.raw_score, X, self._model)
         return raw[:, 0] if raw.shape[1] == 1 else raw  # type: ignore[no-any-return]
 
     def staged_decision_function(self, X: Any) -> Iterator[NDArray[np.float64]]:
@@ -507,13 +525,15 @@ class LHBoostRegressor(Regressor, BaseBoost):
     True
     """
 
-    _links: ClassVar[tuple[str, ...]] = ("identity", "log")
+    _takes_several = True
+    _links: ClassVar[tuple[str, ...]] = ("identity", "log", "sorted")
 
     def __init__(
         self,
         loss: str = "squared_error",
         *,
-        quantile: float | None = None,
+        quantile: float | Sequence[float] | None = None,
+        multi_output: str = "auto",
         max_iter: int = 400,
         learning_rate: float | str = "auto",
         growth: str = "auto",
@@ -532,6 +552,7 @@ class LHBoostRegressor(Regressor, BaseBoost):
         tol: float = 1e-7,
         leaf: str = "auto",
         monotonic_cst: Any = None,
+        intervals: bool = False,
         categorical_features: Any = "from_dtype",
         max_one_hot: int = 20,
         unseen: str = "missing",
@@ -542,6 +563,7 @@ class LHBoostRegressor(Regressor, BaseBoost):
     ) -> None:
         self.loss = loss
         self.quantile = quantile
+        self.multi_output = multi_output
         self.max_iter = max_iter
         self.learning_rate = learning_rate
         self.growth = growth
@@ -560,6 +582,7 @@ class LHBoostRegressor(Regressor, BaseBoost):
         self.tol = tol
         self.leaf = leaf
         self.monotonic_cst = monotonic_cst
+        self.intervals = intervals
         self.categorical_features = categorical_features
         self.max_one_hot = max_one_hot
         self.unseen = unseen
@@ -568,8 +591,81 @@ class LHBoostRegressor(Regressor, BaseBoost):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = self.loss == "squared_error"
+        return tags
+
+    def output(self, target: Any) -> LHBoostRegressor:
+        """Return the model of one of several outputs, which plots, reports and texts take.
+
+        Quantiles are those before they are sorted: they differ from ``predict`` where two of them cross.
+
+        Parameters
+        ----------
+        target : str, float or int
+            The name of a response, a quantile, or the place of the output.
+
+        Returns
+        -------
+        LHBoostRegressor
+            Fitted; it predicts the output alone, and has no intervals.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from lhtree import LHBoostRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> model = LHBoostRegressor("quantile", quantile=[0.1, 0.5, 0.9], max_iter=50, random_state=0).fit(X, y)
+        >>> model.predict(X[:2]).round().tolist()
+        [[92.0, 164.0, 268.0], [45.0, 77.0, 158.0]]
+        >>> model.output(0.9).explain(X.iloc[0]).prediction == model.predict(X[:1])[0, 2]
+        True
+        """
+        model, params = self._read(), self.get_params(deep=False)
+        place = model.find_output(target)
+        if self.loss == "quantile":
+            params["quantile"] = float(self.quantile[place])  # type: ignore[index]  # of several outputs
+        alone = LHBoostRegressor(**params | {"intervals": False})
+        alone._model = model.output(place)
+        return alone
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> NDArray[np.float64]:
+        """Intervals that contain the responses of new rows with a given probability; needs ``intervals=True``.
+
+        The errors of five models, each on the fifth of the rows that it was not fitted on, give the width (cross-fitted
+        conformal prediction). Around a single prediction, all intervals have the same width. With several quantiles,
+        the interval between the least and the largest of them is widened, or narrowed, by the same amount everywhere
+        (conformalised quantile regression), so that widths follow the row. The coverage holds on average over rows
+        like the training rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, m)
+            Samples.
+        coverage : float between 0 and 1, default=0.9
+            Share of the responses that the intervals should contain.
+
+        Returns
+        -------
+        array of shape (n, 2)
+            Lower and upper ends.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from lhtree import LHBoostRegressor
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> model = LHBoostRegressor(max_iter=50, intervals=True, random_state=0).fit(X[:300], y[:300])
+        >>> low, high = model.predict_interval(X[300:], coverage=0.8).T
+        >>> round(float(((low <= y[300:]) & (y[300:] <= high)).mean()), 2)
+        0.82
+        """
+        return self._read().interval(self.predict(X), coverage)
+
     def staged_predict(self, X: Any) -> Iterator[NDArray[np.float64]]:
-        """Predicted response of every row after each round, shape (n,) each."""
+        """Predicted response of every row after each round, with the shape of ``predict``."""
         model = self._read()
         for raw_score in self._staged(model, X):
-            yield model.scorer.link(raw_score)[:, 0]
+            predicted = model.scorer.link(raw_score)
+            yield predicted if model.outputs else predicted[:, 0]

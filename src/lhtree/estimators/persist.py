@@ -54,7 +54,7 @@ def save(model: Any, path: str | os.PathLike[str], *, metadata: dict[str, Any] |
     >>> bool((load("wine.lht").predict_proba(X) == model.predict_proba(X)).all())
     True
     """
-    learned = read(model, takes_numbers=True)
+    learned = read(model, takes_numbers=True, takes_several=True)
     name = type(model).__name__
     if type(model) is not _ESTIMATORS.get(name):
         raise TypeError(

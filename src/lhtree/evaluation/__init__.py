@@ -16,9 +16,9 @@ from ..tables.labels import check_sample_weight, encode_known, find_class, take_
 from .classification import ClassPart, Evaluation, judge
 from .event import EventScores
 from .groups import Groups, measure_groups, take_groups
-from .measures import find_quantile, predicts_number
+from .measures import find_quantile, find_quantiles, name_outputs, predicts_number
 from .paired import Comparison, compare_parts
-from .regression import RegressionEvaluation, judge_numbers
+from .regression import OutputEvaluations, RegressionEvaluation, judge_numbers
 
 __all__ = [
     "Comparison",
@@ -26,14 +26,16 @@ __all__ = [
     "EventScores",
     "Groups",
     "Measured",
+    "OutputEvaluations",
     "RegressionEvaluation",
     "compare",
     "evaluate",
     "find_quantile",
+    "find_quantiles",
     "predicts_number",
 ]
 
-Measured = Evaluation | RegressionEvaluation
+Measured = Evaluation | RegressionEvaluation  # of one output
 
 
 def evaluate(
@@ -47,7 +49,7 @@ def evaluate(
     threshold: float | None = None,
     by: Any = None,
     reference: Mapping[str, Any] | None = None,
-) -> Measured:
+) -> Measured | OutputEvaluations:
     """Evaluate a model on rows with known classes or responses, normally rows not used for training.
 
     Parameters
@@ -57,12 +59,13 @@ def evaluate(
     X : array-like of shape (n, m)
         Samples.
     y : array-like of shape (n,)
-        Their class labels, all known to the model; for a regressor, their responses.
+        Their class labels, all known to the model; for a regressor, their responses, shape (n, k) if it has several.
     sample_weight : array-like of shape (n,), optional
         Non-negative weights; rows of weight 0 are ignored.
     coverage : float between 0 and 1, optional
-        Coverage of the prediction intervals to check, if the model has them (``LHForestRegressor``). Default: 0.9, or
-        no check if the trees leave out too few rows for it (fewer than nine).
+        Coverage of the prediction intervals to check, if the model has them (``LHForestRegressor``, or
+        ``LHBoostRegressor`` with ``intervals=True``). Default: 0.9, or no check if too few rows were left out for it
+        (fewer than nine).
     positive : class label, optional
         The class of interest. Default: that of the model, if it declares one (the parameter ``positive``).
     threshold : float between 0 and 1, optional
@@ -76,7 +79,7 @@ def evaluate(
 
     Returns
     -------
-    Evaluation or RegressionEvaluation
+    Evaluation, RegressionEvaluation or OutputEvaluations
 
     Examples
     --------
@@ -99,7 +102,13 @@ def evaluate(
         if positive is not None or threshold is not None:
             name = "positive" if positive is not None else "threshold"
             raise TypeError(f"{name} needs classes, but the model predicts a number: omit it.")
-        number_part = judge_numbers(model, X, take_numbers(y, n_rows), weight, coverage)
+        names, quantiles = name_outputs(model), find_quantiles(model)
+        actual = take_numbers(y, n_rows, n_responses=len(names) if names and quantiles is None else 1)
+        number_part = judge_numbers(model, X, actual, weight, coverage)
+        if names:
+            if columns:
+                raise TypeError("by needs a model with one output: pass model.output(…), or omit by.")
+            return OutputEvaluations.from_parts([number_part], names, quantiles)
         numbers = RegressionEvaluation.from_parts([number_part], find_quantile(model))
         if not columns:
             return numbers

@@ -132,12 +132,25 @@ def predicts_number(model: Any) -> bool:
     if hasattr(type(model), "_is_regressor"):  # an estimator, which need not be fitted
         return bool(model._is_regressor)
     if hasattr(type(model), "_read"):
-        return not read(model, takes_numbers=True).head.predicts_classes
+        return not read(model, takes_numbers=True, takes_several=True).head.predicts_classes
     tags = getattr(model, "__sklearn_tags__", None)
     return tags is not None and tags().estimator_type == "regressor"
 
 
 def find_quantile(model: Any) -> float | None:
     """Return the quantile that a model predicts; None if it predicts something else."""
-    quantile = getattr(model, "quantile", None)
-    return None if quantile is None else float(quantile)
+    quantile: Any = getattr(model, "quantile", None)
+    return None if quantile is None or np.ndim(quantile) else float(quantile)
+
+
+def find_quantiles(model: Any) -> tuple[float, ...] | None:
+    """Return the quantiles that a model predicts, if they are several; else None."""
+    quantile: Any = getattr(model, "quantile", None)
+    return tuple(map(float, quantile)) if np.ndim(quantile) else None
+
+
+def name_outputs(model: Any) -> tuple[str, ...]:
+    """Return the names of several outputs of a model of lhtree; empty for other models."""
+    if not hasattr(type(model), "_read"):
+        return ()
+    return read(model, takes_numbers=True, takes_several=True).head.names

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .._extras import import_extra
 from ..model.model import read
 from ..model.numbers import write_shares
-from .measures import Weight, count_rows, find_interval, write_number, write_percent
+from .measures import Weight, count_rows, find_interval, find_quantiles, write_number, write_percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,8 +26,8 @@ _COVERAGE = 0.9  # of prediction intervals, by default
 class NumberPart(NamedTuple):
     """Rows with their responses and predicted numbers; a table may consist of many parts."""
 
-    actual: NDArray[np.float64]  # shape (n,)
-    predicted: NDArray[np.float64]
+    actual: NDArray[np.float64]  # shape (n,), or (n, k) of several responses
+    predicted: NDArray[np.float64]  # the same, or (n, q) of several quantiles
     interval: NDArray[np.float64] | None = None  # ends of the prediction intervals, shape (n, 2)
     coverage: float = 0.0  # share of the responses that they should contain
     weight: NDArray[np.float64] | None = None
@@ -171,14 +171,7 @@ class RegressionEvaluation:
             ("MAE", f"{write_number(self.mae)} (always the median: {write_number(self.baseline_mae)})"),
             ("mean error", write_number(self.mean_error)),
         ]
-        if self.intervals is not None:
-            asked, share, low, high, width = self.intervals
-            spread = f"95 % interval {write_shares(low, high, 2)}"
-            figures += [
-                (f"in {100 * asked:g} % intervals", f"{write_percent(share)} ({spread})"),
-                ("interval width", write_number(width)),
-            ]
-        return figures
+        return figures if self.intervals is None else figures + describe_intervals(self.intervals)
 
     def __str__(self) -> str:
         figures = self.figures()
@@ -193,6 +186,125 @@ class RegressionEvaluation:
         return "\n".join(lines)
 
     __repr__ = __str__
+
+
+@dataclass(frozen=True, eq=False)
+class OutputEvaluations:
+    """Result of ``lhtree.evaluate`` for a regressor with several outputs: several quantiles, or several responses.
+
+    Attributes
+    ----------
+    n_rows : int
+    outputs : dict of str to RegressionEvaluation
+        The evaluation of every output by its name. ``quantile`` of each has the pinball loss.
+    intervals : IntervalScores or None
+        Of quantiles: the share of the responses in the intervals of the model (``predict_interval``) or, without them,
+        between the least and the largest quantile.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from lhtree import LHBoostRegressor, evaluate
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = LHBoostRegressor("quantile", quantile=[0.1, 0.9], max_iter=50, random_state=0)
+    >>> measured = evaluate(model.fit(X[:300], y[:300]), X[300:], y[300:])
+    >>> [round(one.quantile.pinball, 1) for one in measured.outputs.values()]
+    [10.4, 11.3]
+    >>> round(measured.intervals.coverage, 2), round(measured.intervals.share, 2)
+    (0.8, 0.79)
+    """
+
+    n_rows: int
+    outputs: dict[str, RegressionEvaluation]
+    intervals: IntervalScores | None
+
+    @classmethod
+    def from_parts(
+        cls, parts: Sequence[NumberPart], names: Sequence[str], quantiles: Sequence[float] | None = None
+    ) -> OutputEvaluations:
+        """Measure the rows of all parts; ``quantiles`` are the predicted quantiles, if any."""
+        outputs = {}
+        for place, name in enumerate(names):
+            own = [
+                NumberPart(
+                    part.actual if part.actual.ndim == 1 else part.actual[:, place],
+                    part.predicted[:, place],
+                    weight=part.weight,
+                )
+                for part in parts
+            ]
+            level = None if quantiles is None else quantiles[place]
+            outputs[name] = RegressionEvaluation.from_parts(own, level)
+        weights = [part.weight for part in parts if part.weight is not None]
+        weight = np.concatenate(weights) if weights else None
+        actual = np.concatenate([part.actual for part in parts])
+        return cls(
+            len(actual), outputs, None if quantiles is None else _score_intervals(parts, actual, weight)
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """All metrics as plain values that can be written as JSON."""
+        return {
+            "n_rows": self.n_rows,
+            "outputs": {name: one.to_dict() for name, one in self.outputs.items()},
+            "intervals": None if self.intervals is None else self.intervals._asdict(),
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a row per output with its measures."""
+        records = []
+        for one in self.outputs.values():
+            of_quantile = {} if one.quantile is None else one.quantile._asdict()
+            records.append(
+                of_quantile | {"r2": one.r2, "rmse": one.rmse, "mae": one.mae, "mean_error": one.mean_error}
+            )
+        names = import_extra("pandas", "pandas").Index(list(self.outputs), name="output")
+        frame: pd.DataFrame = import_extra("pandas", "pandas").DataFrame(records, index=names)
+        return frame
+
+    def figures(self) -> list[tuple[str, str]]:
+        """Return names and texts of the measures of all outputs together."""
+        figures = [("rows", f"{self.n_rows:,}")]
+        if self.intervals is not None:
+            return figures + describe_intervals(self.intervals)
+        return [*figures, ("mean R²", f"{float(np.mean([one.r2 for one in self.outputs.values()])):.4f}")]
+
+    def table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """Return the head and the lines of a table with a line per output."""
+        lines = []
+        for name, one in self.outputs.items():
+            if one.quantile is None:
+                lines.append((name, f"{one.r2:.4f}", *map(write_number, (one.rmse, one.mae, one.mean_error))))
+            else:
+                _, loss, baseline, share = one.quantile
+                lines.append((name, write_number(loss), write_number(baseline), write_percent(share)))
+        if self.intervals is None:
+            return ("response", ">R²", ">RMSE", ">MAE", ">mean error"), lines
+        return ("quantile", ">pinball loss", ">of all rows", ">below prediction"), lines
+
+    def __str__(self) -> str:
+        head, lines = self.table()
+        width = max(len(name) for name, _ in self.figures())
+        texts = [f"{name:<{width}}  {text}" for name, text in self.figures()]
+        columns = [[title.lstrip(">"), *cells] for title, *cells in zip(head, *lines, strict=True)]
+        widths = [max(map(len, column)) for column in columns]
+        rows = [
+            "  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True))
+            for row in zip(*columns, strict=True)
+        ]
+        return "\n".join([*texts, "", *rows])
+
+    __repr__ = __str__
+
+
+def describe_intervals(intervals: IntervalScores) -> list[tuple[str, str]]:
+    """Return names and texts of the measures of prediction intervals."""
+    asked, share, low, high, width = intervals
+    spread = f"95 % interval {write_shares(low, high, 2)}"
+    return [
+        (f"in {100 * asked:g} % intervals", f"{write_percent(share)} ({spread})"),
+        ("interval width", write_number(width)),
+    ]
 
 
 def average(values: NDArray[np.float64], weight: Weight) -> float:
@@ -276,13 +388,16 @@ def judge_numbers(
     By default, intervals have a coverage of 0.9, and there are none if the model has too few residuals for it.
     """
     predicted = np.asarray(model.predict(X, **options), dtype=np.float64)
-    if predicted.shape != actual.shape:
+    quantiles = find_quantiles(model)
+    if predicted.shape != (actual.shape if quantiles is None else (len(actual), len(quantiles))):
         raise ValueError(
             f"the model predicts numbers of shape {predicted.shape} for {len(actual)} responses: pass one per row."
         )
     least = 0.0 if coverage is not None else _COVERAGE  # a coverage that is asked for may be rejected
     coverage = _COVERAGE if coverage is None else coverage
     interval = model.predict_interval(X, coverage, **options) if has_intervals(model, least) else None
+    if interval is None and quantiles is not None:
+        interval, coverage = predicted[:, [0, -1]], quantiles[-1] - quantiles[0]
     rows = slice(None) if weight is None else weight > 0.0
     return NumberPart(
         actual[rows],
@@ -297,5 +412,5 @@ def has_intervals(model: Any, coverage: float = 0.0) -> bool:
     """Whether a model is a regressor of lhtree with prediction intervals of this coverage; 0: of any."""
     if not hasattr(type(model), "_read"):
         return False
-    response = read(model, takes_numbers=True).response
+    response = read(model, takes_numbers=True, takes_several=True).response
     return response is not None and response.residual is not None and response.reaches(coverage)

@@ -56,6 +56,8 @@ class Number:
 
     def write(self, fitted: Model, walks: Walks, known: Texts) -> Texts:
         """Return the parts of the file that depend on the link."""
+        if fitted.outputs:
+            return _write_numbers(fitted, walks, known, "")
         predict = Template(NUMBER).substitute(known, n_planes=len(walks.planes), value=self.value)
         return _write_sums(fitted) | {
             "declaration": Template("double ${name}_predict(const double *x);").substitute(known),
@@ -64,6 +66,16 @@ class Number:
             "classes_body": "",
             "predict": (_write_exponential() if self.needs_exponential else "") + predict,
         }
+
+
+class SortedNumbers:
+    """Several sums of numbers, in ascending order."""
+
+    leaf_meaning = "Values"
+
+    def write(self, fitted: Model, walks: Walks, known: Texts) -> Texts:
+        """Return the parts of the file that depend on the link."""
+        return _write_numbers(fitted, walks, known, SORT)
 
 
 @dataclass(frozen=True)
@@ -101,6 +113,25 @@ class Wolf:
             "distance": DISTANCES[fitted.confidence],
             "predict": _write_calibration(fitted, known) + predict,
         }
+
+
+def _write_numbers(fitted: Model, walks: Walks, known: Texts, sort: str) -> Texts:
+    """Return the parts of links that predict several numbers."""
+    facts = known | {
+        "n_planes": str(len(walks.planes)),
+        "n_scores": str(fitted.head.n_scores),
+        "add_values": ADD_TARGETS if walks.shares is None else ADD_CLASSES,
+        "sort": sort,
+        "outputs": strings([check_text(name, "output", "C") for name in fitted.head.names]),
+    }
+    texts = {
+        "declaration": "int ${name}_predict(const double *x, double *values);",
+        "result_meaning": NUMBERS_RESULT,
+        "classes_head": OUTPUTS_HEAD,
+        "classes_body": OUTPUTS_BODY,
+        "predict": NUMBERS,
+    }
+    return _write_sums(fitted) | {name: Template(text).substitute(facts) for name, text in texts.items()}
 
 
 def _write_sums(fitted: Model) -> Texts:
@@ -292,6 +323,46 @@ double ${name}_predict(const double *x) {
 }
 """
 
+NUMBERS_RESULT = """\
+   values: receives ${macro}_N_OUTPUTS numbers, in the order of ${name}_outputs.
+   Returns 0, or -1 if x contains an infinite value (then nothing is written)."""
+
+OUTPUTS_HEAD = """\
+#define ${macro}_N_OUTPUTS $n_scores
+extern const char *const ${name}_outputs[${macro}_N_OUTPUTS];
+"""
+
+OUTPUTS_BODY = """\
+const char *const ${name}_outputs[${macro}_N_OUTPUTS] = {
+$outputs
+};
+"""
+
+NUMBERS = """\
+enum { n_scores = ${macro}_N_OUTPUTS };
+
+int ${name}_predict(const double *x, double *values) {
+    $real z[$n_planes * ${macro}_N_FEATURES];
+    double raw[n_scores];
+    int i, target;
+    if (!normalise(x, z)) return -1;
+    for (target = 0; target < n_scores; ++target) raw[target] = base[target];
+    for (i = 0; i < n_estimators; ++i) {
+$add_values
+    }
+$sort    for (target = 0; target < n_scores; ++target) values[target] = raw[target];
+    return 0;
+}
+"""
+
+SORT = """\
+    for (i = 1; i < n_scores; ++i) {
+        const double value = raw[i];
+        for (target = i; target > 0 && value < raw[target - 1]; --target) raw[target] = raw[target - 1];
+        raw[target] = value;
+    }
+"""
+
 LOGISTIC = """\
     i = raw[0] > 0.0;
     if (probabilities != NULL) {
@@ -367,11 +438,12 @@ DIVIDE = """\
     for (c = 0; c < ${macro}_N_CLASSES; ++c)
         own[c] = total == 0.0 ? 1.0 / (double)${macro}_N_CLASSES : own[c] / total;"""
 
-LINKS: dict[str, Number | RawScores | Wolf] = {
+LINKS: dict[str, Number | SortedNumbers | RawScores | Wolf] = {
     "wolf": Wolf(),
     "logistic": RawScores(LOGISTIC),
     "softmax": RawScores(SOFTMAX),
     "mean": Number("sum / (double)n_estimators"),
     "identity": Number("sum"),
+    "sorted": SortedNumbers(),
     "log": Number("exponential(sum)", needs_exponential=True),
 }

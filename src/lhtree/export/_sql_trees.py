@@ -420,7 +420,7 @@ def _add_up_targets(query: Query, fitted: Model, blocks: _BlockQuery) -> None:
 
 def _add_up_classes(query: Query, fitted: Model, blocks: _BlockQuery) -> None:
     """Add the raw scores of every row from trees of all classes, in the order of the trees."""
-    name, classes = query.name, range(fitted.n_classes)
+    name, classes = query.name, range(fitted.n_outputs)
     bases = ", ".join(query.number(score) for score in take_base(fitted).tolist())
     if query.dialect == "sqlite":
         sums = ", ".join(f"s.raw{cls}+b.v{cls}" for cls in classes)

@@ -57,7 +57,7 @@ def export_c(model: Any, path: str | os.PathLike[str], *, name: str = "lhtree") 
     >>> "int wine_predict(const double *x, double *probabilities);" in Path("wine.c").read_text()
     True
     """
-    fitted = read(model, takes_numbers=True)
+    fitted = read(model, takes_numbers=True, takes_several=True)
     if not isinstance(name, str) or not re.fullmatch(r"[a-z][a-z0-9_]{0,30}", name):
         raise refuse(
             "name",
@@ -92,6 +92,7 @@ def _write(fitted: Model, name: str) -> str:
         "slope_feature": array(feature, "slope_feature", map(str, walks.slopes.feature.tolist())),
         "leaf_meaning": link.leaf_meaning,
         "share_meaning": "Values" if fitted.head.values_blocks else "Shares",
+        "of_all": "outputs" if fitted.outputs else "classes",
         "estimate_of": space["estimate_of"],
     }
     return Template(TEMPLATE).substitute(
@@ -459,7 +460,7 @@ SHARES = {
     "kind": "int32_t",
     "sought": "number of the leaf",
     "leaves": """\
-/* $share_meaning of the classes in the leaves. */
+/* $share_meaning of the $of_all in the leaves. */
 $share_start
 $share_class
 $share""",

@@ -38,8 +38,9 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, dtype: str = "float
     with target statistics (see ``max_one_hot``) is text in a second input, ``categories`` of shape (n, c), where ""
     means missing; its features in ``X`` are computed, like indicators of missing values, and what is passed there is
     ignored. The outputs are ``label`` of shape (n,) and ``probabilities``, float64 of shape (n, K); that
-    of a regression is ``prediction``, float64 of shape (n,). The names of features, classes and ``categories`` are
-    stored as JSON in the file's metadata. Requires the extra ``onnx``.
+    of a regression is ``prediction``, float64 of shape (n,), or (n, k) of several quantiles or responses. The names of
+    features, classes, ``outputs`` and ``categories`` are stored as JSON in the file's metadata. Requires the extra
+    ``onnx``.
 
     Parameters
     ----------
@@ -63,7 +64,7 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, dtype: str = "float
     >>> bool((probabilities == model.predict_proba(X)).all())
     True
     """
-    fitted = read(model, takes_numbers=True)
+    fitted = read(model, takes_numbers=True, takes_several=True)
     if dtype not in ("float64", "float32"):
         raise refuse("dtype", dtype, "'float64' or 'float32'")
     graph = Graph()
@@ -77,6 +78,8 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, dtype: str = "float
     labels = find_labels(fitted, "ONNX") if fitted.head.labels else []
     if labels:
         facts["classes"] = json.dumps(labels)
+    if fitted.outputs:
+        facts["outputs"] = json.dumps(fitted.head.names)
     outputs = _add_model(graph, x, fitted, labels)
     file = graph.finish(inputs, outputs, facts, __version__)
     write_whole(path, file.SerializeToString())
@@ -284,7 +287,7 @@ def _find_shares(graph: Graph, rows: GraphRows, walks: Walks, leaf: str) -> str:
     """Return the shares of all classes in the leaf of every walk, shape (n · n_trees, K). Equal leaves share a line."""
     assert walks.shares is not None
     n_leaves = len(walks.intercept)
-    dense = np.zeros((n_leaves, rows.fitted.n_classes))
+    dense = np.zeros((n_leaves, rows.fitted.n_outputs))
     dense[np.repeat(np.arange(n_leaves), np.diff(walks.shares.ptr)), walks.shares.feature] = (
         walks.shares.value
     )
@@ -325,7 +328,10 @@ class NumberLink:
         self, graph: Graph, rows: GraphRows, leaves: str, confidence: str | None, labels: list[Label]
     ) -> Outputs:
         """Return the outputs of the graph."""
-        raw = graph.add("Squeeze", _add_values(graph, rows, leaves), graph.shape([1]))
+        raw = _add_values(graph, rows, leaves)
+        if rows.fitted.outputs:
+            return {"prediction": (self.finish(graph, rows, raw), np.float64, ["n", rows.fitted.n_outputs])}
+        raw = graph.add("Squeeze", raw, graph.shape([1]))
         return {"prediction": (self.finish(graph, rows, raw), np.float64, ["n"])}
 
 
@@ -411,6 +417,12 @@ def _add_values(graph: Graph, rows: GraphRows, values: str) -> str:
 def _divide(graph: Graph, rows: GraphRows, raw: str) -> str:
     """Return means over the estimators."""
     return graph.add("Div", raw, graph.constant(float(rows.fitted.n_estimators)))
+
+
+def _sort(graph: Graph, rows: GraphRows, raw: str) -> str:
+    """Return raw scores in ascending order."""
+    n = graph.shape([rows.fitted.n_outputs])
+    return graph.add_many("TopK", raw, n, n_outputs=2, axis=1, largest=0, sorted=1)[0]
 
 
 def _softmax(graph: Graph, rows: GraphRows, raw: str) -> tuple[str, str]:
@@ -525,5 +537,6 @@ LINKS: dict[str, NumberLink | ClassLink] = {
     "softmax": _raw_scores(_softmax),
     "mean": NumberLink(_divide),
     "identity": NumberLink(lambda graph, rows, raw: raw),
+    "sorted": NumberLink(_sort),
     "log": NumberLink(lambda graph, rows, raw: _exponential(graph, raw)),
 }

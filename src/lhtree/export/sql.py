@@ -54,7 +54,8 @@ def export_sql(
     """Write a SELECT statement that predicts the rows of a table, for SQLite, DuckDB or PostgreSQL.
 
     It returns the ``keys``, the class as ``prediction`` and a column ``probability_<class>`` per class; for a
-    regression, the predicted number as ``prediction``. NULL (and NaN) means missing; a row with an infinite value, for
+    regression, the predicted number as ``prediction``, or a column ``prediction_<name>`` for each of several
+    quantiles or responses. NULL (and NaN) means missing; a row with an infinite value, for
     which the model raises an error, gets NULL in every column. The arithmetic and its order are those of the model, so
     results are equal to the bit. A compact tree becomes one CASE expression in the user's units. Symmetric
     trees of a boosted model become one expression per level and a list of values per tree, free trees and linear
@@ -94,7 +95,7 @@ def export_sql(
     [(0, 0), (1, 0)]
     >>> connection.close()
     """
-    fitted = read(model, takes_numbers=True)
+    fitted = read(model, takes_numbers=True, takes_several=True)
     if fitted.pool is not None:
         raise ValueError(
             "an ensemble is too large for SQL, because its forest is: export model.boost_, or use export_onnx or "
@@ -109,6 +110,8 @@ def export_sql(
         raise refuse("keys", keys, "a list of column names")
     labels = find_labels(fitted, "SQL") if fitted.head.labels else []
     outputs = ["prediction", *(f"probability_{label}" for label in labels)]
+    if fitted.outputs:
+        outputs = [f"prediction_{name}" for name in fitted.head.names]
     _check_names(fitted, keys, outputs, dialect)
     walks = find_walks(fitted)
     link = LINKS[fitted.head.link]
@@ -278,8 +281,24 @@ def _finish_mean(query: Query, passed: list[str], fitted: Model, labels: Sequenc
 
 
 def _finish_identity(query: Query, passed: list[str], fitted: Model, labels: Sequence[str]) -> Result:
-    query.add("summed", [*passed, "raw0"])
-    return "raw0", []
+    first, *others = raws = [f"raw{target}" for target in range(fitted.head.n_scores)]
+    query.add("summed", [*passed, *raws])
+    return first, others
+
+
+def _finish_sorted(query: Query, passed: list[str], fitted: Model, labels: Sequence[str]) -> Result:
+    """Return raw scores in ascending order: neighbours change places in as many turns as there are scores."""
+    n = fitted.head.n_scores
+    query.add("summed", [*passed, *(f"raw{i}" for i in range(n))])
+    for turn in range(n):
+        columns = [f"raw{i}" for i in range(n)]
+        for i in range(turn % 2, n - 1, 2):
+            one, other = columns[i], columns[i + 1]
+            columns[i] = f"CASE WHEN {other}<{one} THEN {other} ELSE {one} END AS {one}"
+            columns[i + 1] = f"CASE WHEN {other}<{one} THEN {one} ELSE {other} END AS {other}"
+        query.add(f"turn{turn}", [*passed, *columns])
+    first, *others = (f"raw{i}" for i in range(n))
+    return first, others
 
 
 def _finish_log(query: Query, passed: list[str], fitted: Model, labels: Sequence[str]) -> Result:
@@ -408,5 +427,6 @@ LINKS = {
     "softmax": Link("joins", _finish_raw(_softmax)),
     "mean": Link("joins", _finish_mean),
     "identity": Link("joins", _finish_identity),
+    "sorted": Link("joins", _finish_sorted),
     "log": Link("joins", _finish_log),
 }

@@ -53,7 +53,7 @@ MODEL_ARRAYS = {
     "prototypes_response": _optional("f8", "prototype", "their responses, in a regression"),
     "oob_decision_function": _optional("f8", "row class", "out-of-bag probabilities"),
     "oob_prediction": _optional("f8", "number", "out-of-bag predictions of a regression"),
-    "residual": _optional("f8", "residual", "out-of-bag |response - prediction|, ascending"),
+    "residual": _optional("f8", "residual", "errors on rows that were left out, ascending"),
     "residual_weight": _optional("f8", "residual", "weights of their rows; 1 each if not given"),
     "band": _optional("f8", "block", "standard errors of the values of an additive model; 0 unless a leaf"),
     "bins_ptr": _optional(
@@ -111,7 +111,8 @@ def check_shapes(arrays: Arrays) -> None:
         check(len(group & set(arrays)) in (0, len(group)), f"it has only some of {', '.join(sorted(group))}")
     sizes = {axis: len(arrays[name]) if name in arrays else 0 for axis, name in _MEASURES.items()}
     sizes |= of_levels
-    sizes["target"] = 1 if sizes["class"] in (0, 2) else sizes["class"]
+    n_classes, base = sizes["class"], arrays.get("base", ())
+    sizes["target"] = max(len(base), 1) if n_classes == 0 else 1 if n_classes == 2 else n_classes
     for name, values in arrays.items():
         array = ALL_ARRAYS[name]
         check(values.dtype.str[1:] in array.dtype.split(), f"array {name} is not of type {array.dtype}")
@@ -151,8 +152,10 @@ def check_values(arrays: Arrays) -> None:
     if "residual" in arrays:
         residual = arrays["residual"]
         # Half of the largest number: the core bounds predictions in the same way, and intervals add both.
-        is_sorted = _all((residual >= 0.0) & (residual <= _MOST)) and _all(residual[1:] >= residual[:-1])
-        check(len(residual) > 0 and is_sorted, "residual is not ascending from 0 or more")
+        is_sorted = _all(np.abs(residual) <= _MOST) and _all(residual[1:] >= residual[:-1])
+        check(len(residual) > 0 and is_sorted, "residual is not ascending")
+        is_signed = "base" in arrays and len(arrays["base"]) > 1  # of several quantiles
+        check(is_signed or residual[0] >= 0.0, "residual has a negative value")
     if "residual_weight" in arrays:
         weight = arrays["residual_weight"]
         with np.errstate(over="ignore"):
@@ -177,8 +180,8 @@ def _check_amounts(arrays: Arrays, *, is_target_weight: bool) -> None:
 
 
 def check_trees(arrays: Arrays, n_targets: int) -> None:
-    """Check that every estimator has one tree per target, in the order of the classes."""
-    target, n_classes = arrays["target"], max(len(arrays["prior"]), 1)
+    """Check that every estimator has one tree per target, in the order of the classes or outputs."""
+    target, n_classes = arrays["target"], len(arrays["prior"]) or n_targets
     has_shares = target[0] < 0  # of all classes
     targets = np.array([-1]) if has_shares else np.arange(n_classes - n_targets, n_classes)
     check(

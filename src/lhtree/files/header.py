@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._parameters import UNSEEN
-from ..model.heads import NUMBER_LINKS
+from ..model.heads import NUMBER_LINKS, SEVERAL_LINKS
 from ..model.model import CLIP, LINKS
 from ..model.records import CALIBRATORS
 from ..tables.encoding import MOST_FEATURE_LETTERS, MOST_LETTERS
@@ -145,6 +145,9 @@ ADDITIVE: dict[str, Check] = {
 RESPONSE: dict[str, Check] = {"low": _is_float, "high": _is_float, "mean": _is_float}
 
 
+OUTPUT: dict[str, Check] = {"name": _is_text, **RESPONSE}
+
+
 def _is_encoding(encoding: Any) -> bool:
     return _is_record(_ENCODING)(encoding) and len(encoding["names"]) == len(encoding["columns"])
 
@@ -163,6 +166,10 @@ def _fits(draw: dict[str, Any], sizes: list[int]) -> bool:
 
 def _is_response(response: Any) -> bool:
     return _is_record(RESPONSE)(response) and response["low"] <= response["mean"] <= response["high"]
+
+
+def _is_output(output: Any) -> bool:
+    return _is_record(OUTPUT)(output) and output["low"] <= output["mean"] <= output["high"]
 
 
 def _or_null(holds: Check) -> Check:
@@ -212,6 +219,9 @@ HEADER = {
     "pool": Field(
         _or_null(_is_record(POOL)), f"{', '.join(POOL)}, or null unless the model is an ensemble", None
     ),
+    "outputs": Field(
+        _is_list_of(_is_output), f"a list of {', '.join(OUTPUT)}, of models with several outputs", []
+    ),
     "n_rows": Field(_or_null(_is_count), "the number of training rows, or null if it is unknown", None),
     "positive": Field(_or_null(_is_count), "the index of the class of interest, or null", None),
     "requires": Field(_is_dict_of(_is_text), "versions by name", {}),
@@ -219,7 +229,7 @@ HEADER = {
 
 
 def check_header(
-    header: dict[str, Any], *, n_features: int, n_classes: int, n_statistics: int
+    header: dict[str, Any], *, n_features: int, n_classes: int, n_statistics: int, n_scores: int
 ) -> dict[str, Any]:
     """Check the header and return it with the defaults of missing fields; ``decode_classes`` checks the classes."""
     for name, field in HEADER.items():
@@ -250,10 +260,26 @@ def check_header(
     ]
     check(sum(n_values) == n_statistics, "encoding and model differ in the number of statistics")
     has_response = header["response"] is not None
-    check(has_response == (header["link"] in NUMBER_LINKS), "link and response do not match")
+    is_number = header["link"] in (*NUMBER_LINKS, *SEVERAL_LINKS)
+    check(has_response == is_number, "link and response do not match")
     check(has_response == (n_classes == 0), "a regression has no classes, and any other model has some")
     check(
         header["positive"] is None or header["positive"] < n_classes, "positive is not the index of a class"
+    )
+    outputs = [output["name"] for output in header["outputs"]]
+    has_several = has_response and n_scores > 1
+    check(
+        len(outputs) == (n_scores if has_several else 0) and len(set(outputs)) == len(outputs),
+        "outputs and base differ in their number, or two outputs have the same name",
+    )
+    check(
+        max(map(len, outputs), default=0) <= MOST_LETTERS, f"an output has more than {MOST_LETTERS} letters"
+    )
+    check(
+        header["link"] in SEVERAL_LINKS
+        if has_several
+        else not has_response or header["link"] in NUMBER_LINKS,
+        "link and outputs do not match",
     )
     forest = header["forest"]
     if forest is not None:

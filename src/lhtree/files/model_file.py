@@ -24,6 +24,7 @@ from ..model.records import (
     CompactRecord,
     Drawn,
     ForestRecord,
+    OutputRecord,
     Prototypes,
     ResponseRecord,
 )
@@ -39,6 +40,7 @@ from .header import (
     COMPACT,
     FOREST,
     HEADER,
+    OUTPUT,
     POOL,
     RESPONSE,
     check_estimators,
@@ -132,6 +134,7 @@ def pack(model: Model, header: dict[str, Any]) -> NDArray[np.uint8]:
         "min_samples_leaf": model.min_samples_leaf,
         "clip": model.clip,
         "response": _encode(model.response, RESPONSE),
+        "outputs": [_encode(output, OUTPUT) for output in model.outputs],
         "n_rows": model.n_rows,
         "pool": _encode(model.pool, POOL),
         "positive": model.positive,
@@ -142,7 +145,11 @@ def pack(model: Model, header: dict[str, Any]) -> NDArray[np.uint8]:
         name: array.since
         for name, array in ALL_ARRAYS.items()
         if array.default is not None and array.is_scored and name in arrays
-    } | {name: HEADER[name].since for name in ("link", "clip", "calibration", "pool") if name in given}
+    } | {
+        name: HEADER[name].since
+        for name in ("link", "clip", "calibration", "pool", "outputs")
+        if name in given
+    }
     text = json.dumps(given, separators=(",", ":"), allow_nan=False)
     return pack_container(arrays, text, _format(VERSION))
 
@@ -181,6 +188,7 @@ def check_file(container: Container) -> ModelFile:
         n_features=len(arrays["centre"]),
         n_classes=n_classes,
         n_statistics=len(arrays.get("statistics", ())),
+        n_scores=len(arrays.get("base", ())),
     )
     check_values(arrays)
     classes = decode_classes(header["classes"], n_classes)
@@ -269,6 +277,7 @@ def _build(header: dict[str, Any], arrays: Arrays, classes: NDArray[Any]) -> Mod
         and ResponseRecord(
             **response, residual=arrays.get("residual"), residual_weight=arrays.get("residual_weight")
         ),
+        outputs=tuple(OutputRecord(**output) for output in header["outputs"]),
     )
 
 
@@ -379,6 +388,7 @@ def inspect(path: str | os.PathLike[str]) -> dict[str, Any]:
         "shares": model.prior.tolist(),
         "positive": None if model.positive is None else header["classes"]["values"][model.positive],
         "response": header["response"],
+        "outputs": header["outputs"],
         "n_columns": model.encoding.n_columns,
         "n_features": model.n_features,
         "feature_names": list(model.encoding.names) if model.encoding.has_names else None,

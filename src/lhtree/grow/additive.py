@@ -83,8 +83,11 @@ class AdditiveSettings:
             )
         rate = LEARNING_RATE if isinstance(rate, str) else float(rate)
         signs = find_monotonic(params["monotonic_cst"], training)
+        objective = Objective.of(params, training)
+        if objective.outputs:
+            raise refuse("quantile", params["quantile"], "one quantile for an additive model")
         return cls(
-            objective=Objective.of(params, training),
+            objective=objective,
             max_iter=check_count("max_iter", params["max_iter"], 1),
             learning_rate=rate,
             max_bins=int(max_bins),
@@ -214,7 +217,7 @@ class Bags:
         self.training, self.settings, self.n_threads, self.progress = training, settings, n_threads, progress
         self.of_loss: dict[str, Any] = {
             "loss": objective.loss,
-            "quantile": objective.quantile,
+            "quantiles": list(objective.quantiles),
             "n_classes": len(training.classes),
         }
         self.labels = join(training, None, objective)
@@ -302,11 +305,11 @@ class Bags:
 
     def losses(self, raw: Floats) -> Floats:
         """Return the loss of every row, given raw scores."""
-        labels = {name: self.labels[name] for name in ("classes", "response") if name in self.labels}
+        labels = {name: self.labels[name].ravel() for name in ("classes", "response") if name in self.labels}
         return _core.loss(
             self.of_loss["loss"],
             raw.reshape(-1, self.n_scores),
-            quantile=self.of_loss["quantile"],
+            quantile=self.of_loss["quantiles"][0],
             **labels,
         )
 

@@ -30,7 +30,7 @@ from ..tables.statistics import (
     place_statistics,
 )
 from .forest import Draw, ForestPlan, TreeLabels, draw, draw_again, grow_drawn
-from .labels import Labelled, check_labels, encode
+from .labels import Labelled, check_labels, encode, name_responses
 from .sources import (
     AddLeftOut,
     Given,
@@ -127,7 +127,7 @@ class BatchedTable(TableSource):
                 encoding,
                 reads_again=self._reads_again,
             )
-        return X, Given(self._labels.finish(), weight, row, n_given)
+        return X, Given(self._labels.finish(), weight, row, n_given, self._labels.responses)
 
 
 class BatchedRows(RowSource):
@@ -316,7 +316,10 @@ class BatchedRows(RowSource):
 
 def refuse_parameters(estimator: Any) -> None:
     """Refuse parameters that need all rows in memory."""
-    for name, remedy in (("warm_start", "False"), ("calibrate", "None"), ("keep_prototypes", "False")):
+    for name, remedy in (
+        *(("warm_start", "False"), ("calibrate", "None")),
+        *(("intervals", "False"), ("keep_prototypes", "False")),
+    ):
         given = getattr(estimator, name, None)
         if given is not None and given is not False:
             raise refuse(name, given, f"{remedy} with fit_batches")
@@ -436,9 +439,14 @@ class _BatchLabels:
         self._estimator, self.n_given = estimator, 0
         self._responses: list[NDArray[Any]] = []
         self._coded: list[Labelled] = []
+        self.responses: tuple[str, ...] = ()  # names of several responses
 
     def add(self, X: Any, y: Any, kept: Kept) -> None:
         """Check the labels of a batch, and append them."""
+        names = name_responses(y) if self._estimator._takes_several else ()
+        if self.n_given and names != self.responses:
+            raise ValueError("source gave batches whose y have other columns: give all the same.")
+        self.responses = names
         checked = check_labels(self._estimator, X, y)
         self.n_given += len(checked)
         checked = checked if kept is None else checked[kept]

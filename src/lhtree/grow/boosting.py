@@ -24,6 +24,7 @@ from .._parameters import (
     is_real,
     refuse,
     settle_boosted_classes,
+    settle_outputs,
 )
 from ..evaluation.measures import find_ranks
 from ..model.model import Model
@@ -61,7 +62,8 @@ CAPACITIES = {
 
 
 _OPPOSED = 3.0  # standard errors of a rank correlation that contradicts a constraint
-_JOINT_RATE = 2.5  # learning rate of trees of all classes, relative to that of a tree per class
+# Learning rate of trees of all classes or outputs, relative to that of a tree for each.
+_JOINT_RATES = {"softmax": 2.5, "quantile": 1.6, "squared_error": 1.0}
 
 
 @dataclass(frozen=True)
@@ -89,13 +91,21 @@ class BoostSettings:
         if growth == "auto":  # quantiles of the few rows of a small leaf would be noise
             growth = "free" if _core.LOSSES[objective.loss].selects else "symmetric"
         capacity = CAPACITIES[growth]
+        monotonic = find_monotonic(params["monotonic_cst"], training)
+        if monotonic is not None and objective.outputs:
+            raise refuse(
+                "monotonic_cst", params["monotonic_cst"], "None with several quantiles or columns of y"
+            )
         params = params | {
             name: getattr(capacity, name)
             for name in ("max_depth", "min_samples_leaf", "subsample")
             if is_auto(params[name])
         }
         joint = None if earlier is None else earlier.head.shares_classes
-        is_joint = settle_boosted_classes(params, len(training.classes), earlier=joint)
+        if objective.outputs:
+            is_joint = settle_outputs(params, auto=len(objective.quantiles) > 1, earlier=joint)
+        else:
+            is_joint = settle_boosted_classes(params, len(training.classes), earlier=joint)
         if earlier is not None and earlier.link != objective.link:
             raise refuse(
                 "loss", objective.loss, f"a loss of the same kind as in the earlier fit ({earlier.link} link)"
@@ -122,26 +132,26 @@ class BoostSettings:
         return cls(
             objective=objective,
             max_iter=max_iter,
-            n_each=1 if is_joint else training.n_targets,
+            n_each=1 if is_joint else len(objective.outputs) or training.n_targets,
             n_rounds=max_iter - n_earlier,
             learning_rate=None if isinstance(rate, str) else float(rate),
             max_bins=int(max_bins),
             stops=training.n_rows > _MANY_ROWS if isinstance(stops, str) else bool(stops),
             n_iter_no_change=_count("n_iter_no_change", params),
             tol=check_number("tol", params["tol"]),
-            base_rate=capacity.learning_rate * (_JOINT_RATE if is_joint else 1.0),
+            base_rate=capacity.learning_rate * (_JOINT_RATES[objective.loss] if is_joint else 1.0),
             of_trees={
                 "l2_regularization": check_number("l2_regularization", params["l2_regularization"]),
                 "min_samples_leaf": float(_count("min_samples_leaf", params)),
                 "shrinkage": check_number("shrinkage", params["shrinkage"]),
-                "monotonic": find_monotonic(params["monotonic_cst"], training),
+                "monotonic": monotonic,
                 "growth": growth,
                 "n_directions": capacity.n_directions,
                 "max_depth": min(_count("max_depth", params), _DEEPEST),
                 "max_features": _share("max_features", params["max_features"]),
                 "n_directed": n_directed if direction == "mixed" else 0,
                 "subsample": _share("subsample", params["subsample"]),
-                "leaf": objective.settle_leaf(params["leaf"]),
+                "leaf": "constant" if is_joint else objective.settle_leaf(params["leaf"]),
                 "is_joint": is_joint,
             },
         )
@@ -237,11 +247,7 @@ def boost_rounds(
     record = None if earlier is None else earlier.boost
     bins, validation = coded.bins, coded.validation
     stops, objective = settings.stops or validation is not None, settings.objective
-    of_loss: dict[str, Any] = {
-        "loss": objective.loss,
-        "quantile": objective.quantile,
-        "n_classes": len(training.classes),
-    }
+    of_loss = objective.of_core(training)
 
     def run(
         hold: Hold,

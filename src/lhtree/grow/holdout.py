@@ -47,12 +47,17 @@ def take_validation(
         most = np.finfo(dtype).max
         rows = rows.with_numbers(np.clip(rows.numbers, -most, most).astype(dtype), rows.levels)
     weight = check_sample_weight(sample_weight, len(rows), "sample_weight_val")
-    codes, response = np.zeros(len(rows), dtype=np.int32), np.empty(0)
+    codes = np.zeros(len(rows), dtype=np.int32)
+    response = np.empty(0) if training.response is None else training.response[:0]
     if training.response is None:
         codes = encode_known(y, training.classes, len(rows), "y_val", is_strict=True).astype(np.int32)
     else:
         try:
-            response = check_response(rows, y, type(estimator).__name__)
+            response = check_response(
+                rows, y, type(estimator).__name__, takes_several=estimator._takes_several
+            )
+            if response.shape[1:] != training.response.shape[1:]:
+                raise ValueError(f"it has shape {response.shape}. Pass the columns of y.")
         except ValueError as error:
             raise ValueError(f"y_val: {error}") from error
     return Validation(rows, codes, response, weight, np.zeros(len(training.X), dtype=np.uint8))
@@ -91,7 +96,8 @@ def hold_out(training: Training, share: Any, seed: int) -> Validation | None:
             share,
             f"a share that leaves more than a few of {n_rows} rows to learn from",
         )
-    return Validation(None, np.empty(0, dtype=np.int32), np.empty(0), None, held.astype(np.uint8))
+    none = np.empty(0) if training.response is None else training.response[:0]
+    return Validation(None, np.empty(0, dtype=np.int32), none, None, held.astype(np.uint8))
 
 
 def mark_rows(
@@ -109,6 +115,12 @@ def mark_rows(
     return is_marked
 
 
+def _shrink(response: NDArray[np.float64], objective: Objective) -> NDArray[np.float64]:
+    """Responses as the core takes them, shape (n, k)."""
+    shrunk = objective.shrink(response)
+    return np.ascontiguousarray(shrunk if shrunk.ndim == 2 else shrunk[:, None])
+
+
 def join(training: Training, validation: Validation | None, objective: Objective) -> dict[str, Any]:
     """Return the labels that the core needs, of training rows and then of the validation set.
 
@@ -116,13 +128,13 @@ def join(training: Training, validation: Validation | None, objective: Objective
     """
     own: dict[str, NDArray[Any]] = {"classes": training.codes}
     if training.response is not None:
-        own = {"response": objective.shrink(training.response)}
+        own = {"response": _shrink(training.response, objective)}
     if validation is None:
         return own | {"weight": training.weight, "held": None}
     more: dict[str, NDArray[Any]] = {"classes": validation.codes}
     if training.response is not None:
         check_signs(validation.response, objective.loss, "y_val")
-        more = {"response": objective.shrink(validation.response)}
+        more = {"response": _shrink(validation.response, objective)}
     weight, n_more = training.weight, len(validation.codes)
     if weight is not None or validation.weight is not None:
         weight = np.ones(training.n_rows) if weight is None else weight

@@ -98,8 +98,24 @@ def settle_labels(estimator: Any, y: NDArray[Any] | Labelled, weight: NDArray[np
 
 
 def check_labels(estimator: Any, X: Any, y: Any) -> NDArray[Any]:
-    """One class, or one finite number, per row of X."""
-    return (check_response if estimator._is_regressor else _check_classes)(X, y, type(estimator).__name__)
+    """One class, one finite number or, where the estimator takes them, several finite numbers per row of X."""
+    owner = type(estimator).__name__
+    if estimator._is_regressor:
+        return check_response(X, y, owner, takes_several=estimator._takes_several)
+    return _check_classes(X, y, owner)
+
+
+def name_responses(y: Any) -> tuple[str, ...]:
+    """Names of several responses: the columns of a frame or table, or y0, y1, …; empty for a single response."""
+    shape = getattr(y, "shape", None) or np.asarray(y).shape
+    if len(shape) != 2 or shape[1] < 2:
+        return ()
+    names = getattr(y, "column_names", getattr(y, "columns", None))
+    names = range(shape[1]) if names is None else list(names)
+    texts = tuple(name if isinstance(name, str) else f"y{name}" for name in names)
+    if len(set(texts)) < len(texts):
+        raise ValueError(f"y has the columns {', '.join(texts)}: give every column another name.")
+    return texts
 
 
 def _check_classes(X: Any, y: Any, owner: str) -> NDArray[Any]:
@@ -119,43 +135,45 @@ def _check_classes(X: Any, y: Any, owner: str) -> NDArray[Any]:
     return classes
 
 
-def check_response(X: Any, y: Any, owner: str) -> NDArray[np.float64]:
-    """One finite number per row."""
+def check_response(X: Any, y: Any, owner: str, *, takes_several: bool = False) -> NDArray[np.float64]:
+    """One finite number per row, shape (n,), or several, shape (n, k)."""
     if y is None:
         raise ValueError(
             f"{owner} requires y to be passed, but the target y is None. Pass one number per row of X."
         )
     shape = np.asarray(y).shape
-    if len(shape) == 2 and shape[1] != 1:
+    is_several = takes_several and len(shape) == 2 and shape[1] > 1
+    if len(shape) == 2 and shape[1] != 1 and not is_several:
         raise ValueError(
             f"y has shape {shape}, but {owner} predicts one number per row. Fit one model per column of y, for "
             "example with sklearn.multioutput.MultiOutputRegressor."
         )
     try:
-        response = _take_numbers(column_or_1d(y, warn=True))
+        response = _take_numbers(np.asarray(y) if is_several else column_or_1d(y, warn=True))
         assert_all_finite(response, input_name="y")
         check_consistent_length(X, response)
     except ValueError as error:
         _raise_with_remedy(error, "number")
     if np.abs(response).max(initial=0.0) > _LARGEST:
         raise ValueError(
-            f"y contains {response[np.abs(response).argmax()]:.3g}, but numbers beyond ±{_LARGEST} would overflow. "
-            "Divide y by a constant."
+            f"y contains {response.flat[np.abs(response).argmax()]:.3g}, but numbers beyond ±{_LARGEST} would "
+            "overflow. Divide y by a constant."
         )
     return response
 
 
 def _take_numbers(column: NDArray[Any]) -> NDArray[np.float64]:
     """A new float64 array; None and pd.NA become NaN."""
-    values = column.tolist() if column.dtype.kind not in "biuf" else []
+    values = column.ravel().tolist() if column.dtype.kind not in "biuf" else []
     try:
         if any(isinstance(value, (str, bytes)) for value in values):
             raise TypeError("it contains text")
         if values and column.dtype != object:
             raise TypeError(f"its type is {column.dtype}")
         if values:
-            column = np.array([np.nan if is_missing(value) else value for value in values], dtype=object)
-        return np.array(column, dtype=np.float64)
+            known = [np.nan if is_missing(value) else value for value in values]
+            column = np.array(known, dtype=object).reshape(column.shape)
+        return np.array(column, dtype=np.float64, order="C")
     except (ValueError, TypeError, OverflowError) as error:
         raise ValueError(f"y is not numeric ({error})") from None
 

@@ -30,7 +30,7 @@ from ..tables.statistics import (
     read_levels,
 )
 from .forest import ForestPlan, TreeLabels, draw_again, grow_forest
-from .labels import Labelled, check_labels
+from .labels import Labelled, check_labels, name_responses
 
 Levels = dict[int, NDArray[np.int64]]
 LeftOut = tuple[int, NDArray[np.bool_]]
@@ -44,6 +44,7 @@ class Given(NamedTuple):
     weight: NDArray[np.float64] | None
     row: NDArray[np.int64] | None  # original numbers of the rows, if some have no weight
     n_given: int
+    response_names: tuple[str, ...] = ()  # of several responses
 
 
 class Sample(NamedTuple):
@@ -191,12 +192,13 @@ class TableSource(ABC):
 
 def drop_rows(estimator: Any, X: RowSource, y: Any, sample_weight: Any) -> tuple[RowSource, Given]:
     """Check labels and weights, and drop rows of weight 0."""
-    y, n_given = check_labels(estimator, X, y), len(X)
+    names, n_given = name_responses(y) if estimator._takes_several else (), len(X)
+    y = check_labels(estimator, X, y)
     weight = check_sample_weight(sample_weight, n_given)
     if weight is None or weight.all():
-        return X, Given(y, weight, None, n_given)
+        return X, Given(y, weight, None, n_given, names)
     row = np.flatnonzero(weight)
-    return X[row], Given(y[row], weight[row], row, n_given)
+    return X[row], Given(y[row], weight[row], row, n_given, names)
 
 
 class MemoryTable(TableSource):

@@ -29,7 +29,9 @@ class Training(NamedTuple):
     row: NDArray[np.int64] | None  # where each row was given, if some are gone
     n_given: int
     encoding: Encoding
-    response: NDArray[np.float64] | None = None  # of a regression: codes are 0, without classes and prior
+    # Of a regression, shape (n,), or (n, k) of several responses: codes are 0, without classes and prior.
+    response: NDArray[np.float64] | None = None
+    response_names: tuple[str, ...] = ()  # of several responses
     levels: dict[int, NDArray[np.int64]] | None = None  # categories of columns that have target statistics
     positive: int | None = None  # index of the class of interest
 
@@ -74,17 +76,19 @@ class Training(NamedTuple):
         if self.response is None:
             return (self.codes == self.targets[:, None]).astype(np.uint8), 0
         scaled, exponent = scale_down(self.response)
-        return scaled[None], exponent
+        return scaled[None], int(exponent)
 
     def raw_responses(self) -> NDArray[Any]:
         """Responses that target statistics are means of, a row per target."""
         if self.response is None:
             is_class: NDArray[np.bool_] = self.codes == self.targets[:, None]
             return is_class
-        return self.response[None]
+        return self.response[None] if self.response.ndim == 1 else np.ascontiguousarray(self.response.T)
 
     def target_names(self) -> list[str]:
         """Names of the targets, where there are several."""
+        if self.response_names:
+            return list(self.response_names)
         return [str(label) for label in self.classes.tolist()] if self.n_targets > 1 else []
 
     def record(self) -> ResponseRecord | None:
@@ -115,6 +119,7 @@ def prepare(estimator: Any, table: TableSource, earlier: Model | None = None) ->
         given.n_given,
         encoding,
         labels.response,
+        given.response_names,
         positive=_find_positive(estimator, labels.classes),
     )
     if earlier is None and encoding.is_indicator.any():

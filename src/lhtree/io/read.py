@@ -21,12 +21,14 @@ from .target import (
     Classes,
     check_classes,
     choose_task,
+    find_complete,
     find_known,
     label_rows,
     match_classes,
     read_classes,
     read_groups,
     read_response,
+    read_responses,
 )
 
 
@@ -36,6 +38,11 @@ class TrainingTable(NamedTuple):
     X: Any  # a frame of pandas
     y: NDArray[Any]  # float64 if it is to be predicted as a number; classes are integers or text
     n_dropped: int
+
+    def take_responses(self, targets: Sequence[str], rows: Any = slice(None)) -> Any:
+        """The classes or responses of some rows; several responses as a frame with the names of the columns."""
+        y = self.y[rows]
+        return y if y.ndim == 1 else import_extra("pandas", "cli").DataFrame(y, columns=list(targets))
 
     @property
     def names(self) -> list[str]:
@@ -64,7 +71,7 @@ class RowsTable(NamedTuple):
 
 def read_training(
     path: str,
-    target: str,
+    target: str | Sequence[str],
     reading: Reading | None = None,
     *,
     drop: Sequence[str] = (),
@@ -74,18 +81,21 @@ def read_training(
 ) -> TrainingTable:
     """Read a training table; ``task`` is "classification" or "regression", None to go by the target.
 
+    Several targets are responses.
+
     A column all of whose values are numbers or truth values is one of numbers, even if they are written as text; other
     text is one of categories. ``categorical`` names numbers that are categories; columns in ``drop`` are left out.
     """
     with open_stream(path, reading or Reading()) as stream:
-        for option, wanted in (("target", [target]), ("drop", drop), ("categorical", categorical)):
+        targets = [target] if isinstance(target, str) else list(target)
+        for option, wanted in (("target", targets), ("drop", drop), ("categorical", categorical)):
             check_known(option, wanted, stream.names, stream.name)
-        names = choose_columns(stream, target, drop)
-        rows = stream.read_all([target, *names])
-        known, label = _read_target(rows, target, task)
+        names = choose_columns(stream, targets, drop)
+        rows = stream.read_all([*targets, *names])
+        known, label = _read_targets(rows, targets) if targets[1:] else _read_target(rows, targets[0], task)
         columns = {name: rows.column(name) for name in names}
         del rows  # so that the text of a column is let go when the column is settled
-        kept = find_known(known, target, is_dropping=drop_missing_target)
+        kept = find_known(known, ", ".join(targets), is_dropping=drop_missing_target)
         settled: dict[str, Any] = {}
         refused: list[Refusal] = []
         for name in names:
@@ -98,6 +108,21 @@ def read_training(
             raise refuse_columns(refused)
         X = import_extra("pandas", "cli").DataFrame(settled)
         return TrainingTable(X, label, len(known) - len(kept))
+
+
+def _read_targets(rows: FileRows, targets: Sequence[str]) -> tuple[NDArray[np.bool_], NDArray[Any]]:
+    """Return which rows have all of several responses, and these."""
+    responses = read_responses(rows, targets)
+    known = np.zeros(len(responses), dtype=np.bool_)
+    known[find_complete(responses)] = True
+    if not known.any():
+        raise OptionError(
+            "target",
+            ", ".join(targets),
+            "are not known together in any row: pass other columns",
+            is_usage=False,
+        )
+    return known, responses[known]
 
 
 def _read_target(rows: FileRows, target: str, task: str | None) -> tuple[NDArray[np.bool_], NDArray[Any]]:
@@ -133,11 +158,12 @@ def find_labels(
     return classes.codes >= 0, label_rows(classes)
 
 
-def choose_columns(stream: Stream, target: str, drop: Sequence[str]) -> list[str]:
-    """The columns to learn from: all but the target and those to drop."""
-    if target in drop:
-        raise OptionError("drop", target, "is the target column: do not drop it", is_usage=False)
-    names = [name for name in stream.names if name != target and name not in drop]
+def choose_columns(stream: Stream, targets: Sequence[str], drop: Sequence[str]) -> list[str]:
+    """The columns to learn from: all but the targets and those to drop."""
+    for target in targets:
+        if target in drop:
+            raise OptionError("drop", target, "is the target column: do not drop it", is_usage=False)
+    names = [name for name in stream.names if name not in targets and name not in drop]
     for number, name in enumerate(stream.names, 1):
         if name == f"#{number}" and name in names:
             raise TableError(
@@ -245,7 +271,7 @@ class FilePasses:
             given["sample_weight"] = [] if weight is None else [weight]
             for option, wanted in given.items():
                 check_known(option, wanted, stream.names, stream.name)
-            self.names = choose_columns(stream, target, [*drop, *given["sample_weight"]])
+            self.names = choose_columns(stream, [target], [*drop, *given["sample_weight"]])
             texts = [name for name in self.names if name not in categorical and stream.is_text(name)]
             for rows in stream.batches([target, *texts], batch_rows):
                 labels.add(rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -105,6 +105,18 @@ def read_response(rows: FileRows, target: str) -> NDArray[np.float64]:
     except TableError as error:
         told = error.message.replace("where the model expects a number", "where a number is to be predicted")
         raise TableError(told, **error.options) from None
+
+
+def read_responses(rows: FileRows, targets: Sequence[str]) -> NDArray[np.float64]:
+    """The numbers of a column, shape (n,), or of several columns, shape (n, k)."""
+    columns = [read_response(rows, target) for target in targets]
+    return columns[0] if len(columns) == 1 else np.stack(columns, axis=1)
+
+
+def find_complete(responses: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The rows of which no response is missing."""
+    is_missing = np.isnan(responses)
+    return np.flatnonzero(~(is_missing if is_missing.ndim == 1 else is_missing.any(axis=1)))
 
 
 def label_rows(classes: Classes, *, as_text: bool = False) -> NDArray[Any]:

@@ -25,10 +25,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Head:
-    """The common interface of heads. ``labels`` are the classes as Python values, empty where a number is predicted."""
+    """The common interface of heads. ``labels`` are the classes as Python values, empty where numbers are predicted."""
 
     link: str  # name in the core: one of _core.LINKS
     labels: tuple[Any, ...] = ()
+    names: tuple[str, ...] = ()  # of several numbers that are predicted
 
     # Scores of the core that exist, besides the prediction; each is a method of Scorer.
     scores: ClassVar[tuple[str, ...]] = ()
@@ -58,13 +59,13 @@ class Head:
     adds_rounds: ClassVar[bool] = False
     # Whether a block has one value (a mean response or an addition to a score) instead of a share of its target.
     values_blocks: ClassVar[bool] = False
-    # Whether one tree has the shares or values of all classes.
+    # Whether one tree has the shares or values of all classes or outputs.
     shares_classes: ClassVar[bool] = False
 
     @property
     def outputs(self) -> tuple[Any, ...]:
-        """One entry per column of the output: the classes, or None where a number is predicted."""
-        return self.labels or (None,)
+        """One entry per column of the output: the classes, the names of several numbers, or None for one number."""
+        return self.labels or self.names or (None,)
 
     @property
     def n_outputs(self) -> int:
@@ -74,12 +75,12 @@ class Head:
     @property
     def n_targets(self) -> int:
         """Trees per estimator: two classes share one tree."""
-        return 1 if self.n_outputs == 2 else self.n_outputs
+        return self.n_scores
 
     @property
     def n_scores(self) -> int:
         """Number of raw scores: two classes share one."""
-        return 1 if self.n_outputs == 2 else self.n_outputs
+        return 1 if len(self.labels) == 2 else self.n_outputs
 
     @property
     def predicts_classes(self) -> bool:
@@ -89,7 +90,7 @@ class Head:
     @property
     def first_target(self) -> int:
         """Class of the first tree of an estimator; the others follow in order."""
-        return int(self.n_outputs == 2)
+        return int(len(self.labels) == 2)
 
     def spread(self, of_targets: Floats, mirror: Callable[[Any], Any], axis: int = -1) -> Floats:
         """Return values by class from values by target along an axis: with two classes, the first mirrors the second.
@@ -105,8 +106,8 @@ class Head:
         return next(table[kind] for kind in type(self).__mro__ if kind in table)
 
     def by_output(self, values: Sequence[Any]) -> Any:
-        """Return a dict with one entry per class, or the single value where a number is predicted."""
-        return dict(zip(self.labels, values, strict=True)) if self.labels else values[0]
+        """Return a dict with one entry per class or output, or the single value where one number is predicted."""
+        return values[0] if self.outputs == (None,) else dict(zip(self.outputs, values, strict=True))
 
     def decode(self, predicted: NDArray[Any]) -> list[Any]:
         """Return predictions of the core as Python values: labels, or numbers."""
@@ -167,7 +168,7 @@ class WolfHead(Head):
 
 
 class _JointTrees:
-    """Properties of heads whose trees serve all classes."""
+    """Properties of heads whose trees serve all classes or outputs."""
 
     shares_classes: ClassVar[bool] = True
 
@@ -343,31 +344,54 @@ class AdditiveNumberHead(NumberScoreHead):
     gain_noun: ClassVar[str] = AdditiveHead.gain_noun
 
 
+@dataclass(frozen=True)
+class NumbersHead(NumberScoreHead):
+    """Raw scores of several quantiles, which are sorted, or of several responses: one tree of each per round."""
+
+    predicts: ClassVar[str] = "values"
+    model_noun: ClassVar[str] = "a regression with several outputs"
+
+
+@dataclass(frozen=True)
+class JointNumbersHead(_JointTrees, NumbersHead):
+    """Raw scores of several quantiles or responses: one tree per round, with a value of each in every block."""
+
+    def block_outcome(self, trees: Trees) -> Floats:
+        """Return the value of the output that every block changes most."""
+        low, high = (of.reduceat(trees.value, trees.value_ptr[:-1]) for of in (np.minimum, np.maximum))
+        return np.where(-low > high, low, high)
+
+
 _HEADS: dict[str, type[Head]] = {
     "wolf": WolfHead,
     "logistic": RawScoreHead,
     "softmax": RawScoreHead,
     "mean": MeanHead,
     "identity": NumberScoreHead,
+    "sorted": NumbersHead,
     "log": NumberScoreHead,
 }
 _ADDITIVE: dict[type[Head], type[Head]] = {RawScoreHead: AdditiveHead, NumberScoreHead: AdditiveNumberHead}
 NUMBER_LINKS = tuple(link for link, head in _HEADS.items() if head.predicts == "value")
+SEVERAL_LINKS = ("identity", "sorted")  # of models that predict several numbers
 
 
 def make_head(
     link: str,
     labels: Sequence[Any],
+    names: Sequence[str] = (),
     *,
     shares_classes: bool,
     is_pooled: bool = False,
     is_additive: bool = False,
 ) -> Head:
-    """Return the head of a model from its link, its classes and the kind of its trees.
+    """Return the head of a model from its link, its classes or the names of several outputs, and the kind of its trees.
 
-    ``shares_classes`` is whether one tree has the outcomes of all classes, ``is_additive`` whether trees are curves and
-    surfaces.
+    ``shares_classes`` is whether one tree has the outcomes of all classes or outputs, ``is_additive`` whether trees are
+    curves and surfaces.
     """
+    if names:
+        return (JointNumbersHead if shares_classes else NumbersHead)(link, (), tuple(names))
     if is_pooled:
         of_classes = JointPoolHead if shares_classes else PoolHead
         return (of_classes if labels else NumberPoolHead)(link, tuple(labels))

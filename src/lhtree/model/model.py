@@ -25,15 +25,17 @@ from .records import (
     Calibration,
     CompactRecord,
     ForestRecord,
+    OutputRecord,
     Prototypes,
     ResponseRecord,
 )
-from .shares import memberships_at
+from .shares import memberships_at, take_output
 from .trees import Trees
 
 # How the sums of trees become predictions. "wolf" is the paper's: the mean of d·μ over the trees of a class. Boosted
 # models have raw scores, which become probabilities: "logistic" for two classes, "softmax" for more. A regression takes
-# the mean of its trees' estimates ("mean") or, if boosted, its raw score ("identity") or e to its power ("log").
+# the mean of its trees' estimates ("mean") or, if boosted, its raw score ("identity") or e to its power ("log"); the
+# raw scores of several quantiles are sorted ("sorted").
 LINKS = _core.LINKS
 CLIP = _core.CLIP  # bound of normalised values
 _STAGED_VALUES = 1 << 22  # raw scores that are computed at a time
@@ -64,6 +66,7 @@ class Model:
     min_samples_leaf: float | None = None  # in use; None for boosted models
     response: ResponseRecord | None = None  # of regressions only
     positive: int | None = None  # index of the class of interest; None: not declared, or a regression
+    outputs: tuple[OutputRecord, ...] = ()  # of boosted regressions with several outputs only
     n_rows: int | None = None  # training rows, including those held out for early stopping; None: unknown
     pool: Pool | None = None  # of ensembles only
 
@@ -149,6 +152,7 @@ class Model:
         return make_head(
             self.link,
             self.labels,
+            [output.name for output in self.outputs],
             shares_classes=self.trees.is_joint,
             is_pooled=self.pool is not None,
             is_additive=self.additive is not None,
@@ -192,7 +196,7 @@ class Model:
 
     @property
     def n_outputs(self) -> int:
-        """Columns of the output: one per class, or one for a number."""
+        """Columns of the output: one per class or number."""
         return self.head.n_outputs
 
     @property
@@ -332,7 +336,39 @@ class Model:
         """Prediction intervals of a regression, shape (n, 2)."""
         if self.response is None:
             raise AttributeError("only a regression has prediction intervals: use predict_proba.")
-        return self.response.interval(prediction, coverage)
+        intervals = self.response.interval(prediction, coverage)
+        return np.maximum(intervals, 0.0) if self.link == "log" else intervals
+
+    def find_output(self, target: Any) -> int:
+        """Return the place of one of several outputs, given its name, its place or, for a quantile, its number."""
+        names = [output.name for output in self.outputs]
+        if not names:
+            raise AttributeError("the model has one output: use it as it is.")
+        name = f"{target:.15g}" if isinstance(target, float) else target
+        if is_integer(target) and 0 <= target < len(names):
+            return int(target)
+        if name not in names:
+            raise refuse("target", target, f"one of the outputs of the model: {', '.join(map(repr, names))}")
+        return names.index(name)
+
+    def output(self, place: int) -> Model:
+        """Return the model of one of several outputs alone; a quantile has its raw score, before they are sorted."""
+        trees, record = self.trees, self.outputs[place]
+        assert self.base is not None
+        return replace(
+            self,
+            trees=take_output(trees, place),
+            link="identity",
+            base=self.base[place : place + 1],
+            response=ResponseRecord(record.low, record.high, record.mean),
+            outputs=(),
+        )
+
+    def find_place(self, x: NDArray[Any], target: int) -> int:
+        """Return the output whose raw score is the prediction of an output for one row: another one if they cross."""
+        if self.link != "sorted":
+            return target
+        return int(np.argsort(self.ask("raw_score", x)[0], kind="stable")[target])
 
     def estimator(self, index: int) -> Model:
         """The model of estimator ``index`` alone, or of a round of a boosted model: its tree of every target."""
@@ -397,10 +433,13 @@ _INSIDE = {
 }
 
 
-def read(model: Any, *, takes_numbers: bool = False) -> Model:
-    """Return the Model of a fitted estimator or Scorer; regression models only with ``takes_numbers``."""
+def read(model: Any, *, takes_numbers: bool = False, takes_several: bool = False) -> Model:
+    """Return the Model of a fitted estimator or Scorer.
+
+    Regression models are accepted only with ``takes_numbers``, those with several outputs only with ``takes_several``.
+    """
     if isinstance(model, Model):
-        return model
+        return _refuse_several(model, takes_several=takes_several)
     if isinstance(model, type) or not hasattr(type(model), "_read"):
         name = type(model).__name__
         kind = f"the class {model.__name__}" if isinstance(model, type) else f"of type {name}"
@@ -411,4 +450,24 @@ def read(model: Any, *, takes_numbers: bool = False) -> Model:
     learned: Model = model._read()
     if not (takes_numbers or learned.head.labels):
         raise TypeError("model predicts a number: pass a classifier.")
+    return _refuse_several(learned, takes_several=takes_several)
+
+
+def _refuse_several(model: Model, *, takes_several: bool) -> Model:
+    if model.outputs and not takes_several:
+        names = ", ".join(repr(output.name) for output in model.outputs)
+        raise TypeError(f"model has several outputs ({names}): pass model.output(…), a model of one of them.")
+    return model
+
+
+def read_output(model: Any, target: Any) -> Model:
+    """Return the Model of a fitted estimator or Scorer or, if it has several outputs, of the output ``target``."""
+    learned = read(model, takes_numbers=True, takes_several=True)
+    if learned.outputs:
+        names = ", ".join(repr(output.name) for output in learned.outputs)
+        if target is None:
+            raise TypeError(f"target is missing: the model has several outputs, pass one of {names}.")
+        return learned.output(learned.find_output(target))
+    if target is not None:
+        raise refuse("target", target, "None: the model has one output")
     return learned

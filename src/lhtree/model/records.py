@@ -91,14 +91,26 @@ class AdditiveRecord:
 
 
 @dataclass(frozen=True)
+class OutputRecord:
+    """One of several outputs of a model: a quantile, or one of several responses."""
+
+    name: str
+    low: float  # least, largest and weighted mean training response
+    high: float
+    mean: float
+
+
+@dataclass(frozen=True)
 class ResponseRecord:
     """Summary of the training responses, and the errors on rows that trees were not grown from."""
 
-    low: float  # least, largest and weighted mean response
+    low: float  # least, largest and weighted mean response; of all of them if there are several
     high: float
     mean: float
-    # Errors of a forest on rows that some trees leave out: |response - prediction of these trees|, times a factor for
-    # their number, ascending; and the weights of the rows (None: 1 each).
+    # Errors on rows that were left out, ascending, and the weights of the rows (None: 1 each). Of a forest:
+    # |response - prediction of the trees that leave a row out|, times a factor for their number. Of a boosted model:
+    # those of five models; with several quantiles, how far a response is outside the least and the largest, less than
+    # 0 if it is inside.
     residual: NDArray[np.float64] | None = None
     residual_weight: NDArray[np.float64] | None = None
 
@@ -107,7 +119,7 @@ class ResponseRecord:
         """Return the record of training responses."""
         low, high = float(response.min()), float(response.max())
         scaled, exponent = scale_down(response)
-        mean = float(np.ldexp(np.average(scaled, weights=weight), exponent))
+        mean = float(np.mean(np.ldexp(np.average(scaled, axis=0, weights=weight), exponent)))
         return cls(low, high, min(max(mean, low), high))
 
     def reaches(self, coverage: float) -> bool:
@@ -116,14 +128,15 @@ class ResponseRecord:
         return coverage * (n + 1) * (1.0 - 1e-12) <= n  # the new row is one of them
 
     def interval(self, prediction: NDArray[np.float64], coverage: Any) -> NDArray[np.float64]:
-        """Return intervals around predictions that contain a share ``coverage`` of new responses, shape (n, 2).
+        """Return intervals that contain a share ``coverage`` of new responses, shape (n, 2).
 
-        Split-conformal: half of the width is the quantile of the residuals at ``coverage``.
+        Conformal: predictions, or the least and the largest of several quantiles, are moved outwards by the quantile of
+        the residuals at ``coverage``.
         """
         if self.residual is None:
             raise AttributeError(
-                "there are no intervals: fit an LHForestRegressor whose trees leave rows out (max_samples < 1, "
-                "and more than two rows)."
+                "there are no intervals: fit an LHBoostRegressor with intervals=True, or an LHForestRegressor whose "
+                "trees leave rows out (max_samples < 1, and more than two rows)."
             )
         if not is_real(coverage) or not 0.0 < coverage < 1.0:
             raise refuse("coverage", coverage, "a number between 0 and 1")
@@ -136,16 +149,24 @@ class ResponseRecord:
         reached = np.cumsum(weight)
         needed = coverage * (reached[-1] + reached[-1] / n)
         half = self.residual[min(int(np.searchsorted(reached, needed * (1.0 - 1e-12))), n - 1)]
-        return np.column_stack([prediction - half, prediction + half])
+        low, high = (
+            (prediction, prediction) if prediction.ndim == 1 else (prediction[:, 0], prediction[:, -1])
+        )
+        low, high = low - half, high + half
+        middle = (
+            low / 2.0 + high / 2.0
+        )  # of quantiles that are moved inwards by more than half of their distance
+        return np.column_stack([np.minimum(low, middle), np.maximum(high, middle)])
 
 
-def scale_down(response: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
-    """Scale the response by a power of two so that its largest value is from 1/2 to 1, and return the exponent.
+def scale_down(response: NDArray[np.float64]) -> tuple[NDArray[np.float64], Any]:
+    """Scale a response by a power of two so that its largest value is from 1/2 to 1, and return the exponent.
 
-    So squares of 1e300 do not overflow, and a response times a power of two grows the same trees.
+    So squares of 1e300 do not overflow, and a response times a power of two grows the same trees. Several responses,
+    shape (n, k), have an array of exponents.
     """
-    exponent = int(np.frexp(np.abs(response).max())[1])
-    return np.ldexp(response, -exponent), exponent
+    exponent = np.frexp(np.abs(response).max(axis=0))[1]
+    return np.ldexp(response, -exponent), int(exponent) if response.ndim == 1 else exponent
 
 
 class Knots(NamedTuple):

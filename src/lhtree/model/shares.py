@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -73,6 +75,18 @@ def find_contrast(trees: Trees, blocks: Ints, n_classes: int) -> tuple[Ints, Flo
         cls[some] = np.abs(rise).argmax(axis=1)
         lift[some] = np.take_along_axis(rise, cls[some, None], axis=1)[:, 0]
     return cls, lift
+
+
+def take_output(trees: Trees, output: int) -> Trees:
+    """Return the trees of one of several outputs; trees with values of all outputs become trees of constants."""
+    if not trees.is_joint:
+        own = np.flatnonzero(trees.target == output).tolist()
+        joined = join_trees([trees.part(tree, tree + 1) for tree in own])
+        return replace(joined, target=np.zeros(len(own), dtype=np.int32))
+    value = share_of(trees, output)
+    plain = {name: values for name, values in trees.arrays().items() if name not in _OF_ALL_CLASSES}
+    target = np.zeros(trees.n_trees, dtype=np.int32)
+    return Trees(**plain | {"target": target} | dict.fromkeys(("intercept", "low", "high"), value))
 
 
 def split_classes(trees: Trees, prior: Floats, *, has_values: bool = False) -> Trees:

@@ -76,8 +76,10 @@ class TreeView:
         self._model, self._draw = model, draw
         self._begin, self._end = int(trees.block_ptr[tree]), int(trees.block_ptr[tree + 1])
         self.head = model.head
-        self.target = model.classes[trees.target[tree]] if 0 <= trees.target[tree] < model.n_classes else None
         self._code = int(trees.target[tree])
+        self.target = model.classes[self._code] if 0 <= self._code < model.n_classes else None
+        if self.head.names and self._code >= 0:
+            self.target = self.head.names[self._code]
         self.round = tree // model.n_targets if self.head.adds_rounds else None
         self.feature_names = model.feature_names
         self.left = self._own(trees.left)
@@ -105,7 +107,8 @@ class TreeView:
     def __repr__(self) -> str:
         number = "" if self.round is None else f", round={self.round}"
         target = self.target.item() if isinstance(self.target, np.generic) else self.target
-        target = "all classes" if self.head.shares_classes else f"target={target!r}"
+        of_all = "all outputs" if self.head.names else "all classes"
+        target = of_all if self.head.shares_classes else f"target={target!r}"
         return f"TreeView({target}{number}, n_blocks={self.n_blocks}, depth={self.depth.max()})"
 
     def _repr_html_(self) -> str | None:
@@ -144,21 +147,23 @@ class TreeView:
         return self._by_class(block)
 
     def values(self, block: int) -> dict[Any, float]:
-        """Return the value that a block adds to the raw score of every class, for boosted trees of all classes."""
+        """Return the value that a block adds to the raw score of every class or output, for boosted trees of all."""
         if not self.head.shares_classes or not self.head.values_blocks:
-            raise AttributeError("the tree is not a boosted tree of all classes: use value or shares.")
+            raise AttributeError(
+                "the tree is not a boosted tree of all classes or outputs: use value or shares."
+            )
         return self._by_class(block)
 
     def _by_class(self, block: int) -> dict[Any, float]:
         if not 0 <= block < self.n_blocks:
             raise IndexError(f"block={block} is not valid: the tree has blocks 0 to {self.n_blocks - 1}.")
-        shares = shares_at(self._trees, np.array([self._begin + block]), self._model.n_classes)[0]
-        return dict(zip(self._model.labels, shares.tolist(), strict=True))
+        shares = shares_at(self._trees, np.array([self._begin + block]), self._model.n_outputs)[0]
+        return dict(zip(self.head.outputs, shares.tolist(), strict=True))
 
     @cached_property
     def heaviest_code(self) -> NDArray[np.int64]:
         """Code of the majority class of every block; the target, unless the tree is one of all classes."""
-        if self.head.shares_classes:
+        if self.head.shares_classes and self.head.labels:
             return find_heaviest(self._trees, np.arange(self._begin, self._end), self._model.n_classes)
         return np.full(self.n_blocks, self._code, dtype=np.int64)
 

@@ -16,7 +16,7 @@ from sklearn.base import clone
 
 from .._extras import import_extra, show_progress
 from .._parameters import check_count, is_integer, is_real, refuse
-from ..evaluation import Measured, RegressionEvaluation, find_quantile, predicts_number
+from ..evaluation import Measured, RegressionEvaluation, find_quantile, find_quantiles, predicts_number
 from ..evaluation.measures import write_number
 from ..grow.labels import encode
 from ..tables.labels import take_numbers
@@ -432,6 +432,12 @@ def tune(
 
 
 def _choose_metric(metric: str | None, estimator: Any) -> str:
+    if find_quantiles(estimator) is not None:
+        raise refuse(
+            "quantile",
+            estimator.quantile,
+            "one quantile to tune, and fit several with the parameters it finds",
+        )
     allowed = list(NUMBER_METRICS if predicts_number(estimator) else METRICS)
     if find_quantile(estimator) is None:
         allowed = [name for name in allowed if name != "pinball"]

@@ -47,15 +47,17 @@ def find_class(label: Any, classes: Sequence[Any], name: str) -> int:
     return classes.index(plain)
 
 
-def take_numbers(y: Any, n_rows: int, name: str = "y") -> NDArray[np.float64]:
-    """The responses of rows, finite numbers of shape (n,)."""
+def take_numbers(y: Any, n_rows: int, name: str = "y", n_responses: int = 1) -> NDArray[np.float64]:
+    """The responses of rows, finite numbers of shape (n,), or (n, k) of several responses."""
     try:
         response = np.asarray(y, dtype=np.float64)
     except (ValueError, TypeError) as error:
         raise ValueError(f"{name} is not numeric ({error}): pass one number per row.") from None
-    if response.shape != (n_rows,):
+    shape = (n_rows,) if n_responses == 1 else (n_rows, n_responses)
+    if response.shape != shape:
+        wanted = "one number" if n_responses == 1 else f"{n_responses} numbers"
         raise ValueError(
-            f"{name} has shape {response.shape}, but there are {n_rows} rows: pass one number per row."
+            f"{name} has shape {response.shape}, but there are {n_rows} rows: pass {wanted} per row."
         )
     if not np.isfinite(response).all():
         raise ValueError(f"{name} contains NaN or infinity: pass finite numbers.")

@@ -29,6 +29,7 @@ struct OrderedRows {
                 raw + begin * n_scores,
                 n_rows,
                 n_scores,
+                1,
                 log_sums,
                 nullptr};
     }
@@ -38,10 +39,11 @@ struct OrderedRows {
 // it that touches it at the raw score takes its place.
 class Differentiator {
   public:
-    Differentiator(const Loss& loss, std::size_t n_scores) : loss_(loss), n_scores_(n_scores) {}
+    explicit Differentiator(const Objective& objective)
+        : objective_(objective), loss_(objective.loss()), n_scores_(objective.n_scores()) {}
 
     void begin(const double* raw, std::size_t n_rows) {
-        if (!std::holds_alternative<Softmax>(loss_)) return;
+        if (!objective_.is_softmax()) return;
         log_sums_.resize(n_rows);
         for (std::size_t row = 0; row < n_rows; ++row)
             log_sums_[row] = Softmax::log_sum(raw + row * n_scores_, n_scores_);
@@ -50,8 +52,8 @@ class Differentiator {
               std::vector<float>& gradient, std::vector<float>& hessian) const {
         gradient.resize(n_rows);
         hessian.resize(n_rows);
-        differentiate(loss_, rows.score(raw, 0, n_rows, n_scores_, log_sums_.data()), score, gradient.data(),
-                      hessian.data());
+        differentiate(objective_, rows.score(raw, 0, n_rows, n_scores_, log_sums_.data()), score,
+                      gradient.data(), hessian.data());
         if (selects(loss_)) bound_selection(rows, raw, n_rows, gradient, hessian);
         for (std::size_t row = 0; row < n_rows; ++row) {
             const auto weight = static_cast<float>(rows.weight[row]);
@@ -61,6 +63,7 @@ class Differentiator {
     }
 
   private:
+    const Objective& objective_;
     const Loss& loss_;
     std::size_t n_scores_;
     std::vector<double> log_sums_;
@@ -80,12 +83,12 @@ class Differentiator {
     }
 };
 
-double mean_loss(const Loss& loss, const OrderedRows& rows, const double* raw, std::size_t begin,
+double mean_loss(const Objective& objective, const OrderedRows& rows, const double* raw, std::size_t begin,
                  std::size_t n_rows, std::size_t n_scores) {
     double sum = 0.0, weight = 0.0;
     each_row_loss(
-        loss, rows.score(raw, begin, n_rows, n_scores, nullptr), [](std::size_t) { return true; },
-        [&](std::size_t row, double value) {
+        objective, rows.score(raw, begin, n_rows, n_scores, nullptr), [](std::size_t) { return true; },
+        [&](std::size_t row, std::size_t, double value) {
             sum += rows.weight[begin + row] * value;
             weight += rows.weight[begin + row];
         });
@@ -97,11 +100,11 @@ class Bag {
   public:
     Bag(const AdditivePlan& plan, const RowData& rows, std::size_t number, double* values)
         : plan_(plan),
-          n_scores_(rows.n_scores()),
+          n_scores_(rows.objective.n_scores()),
           order_(order_rows(plan, rows, number)),
           labels_(rows, order_),
-          loss_(rows.loss),
-          differentiator_(loss_, n_scores_),
+          objective_(rows.objective),
+          differentiator_(objective_),
           values_(values) {
         const std::size_t n_slots = rows.bins.slots.size(), n_rows = order_.size();
         raw_.resize(n_rows * n_scores_);
@@ -146,7 +149,7 @@ class Bag {
     std::size_t n_scores_, n_train_ = 0;
     std::vector<std::uint32_t> order_;
     OrderedRows labels_;
-    const Loss& loss_;
+    const Objective& objective_;
     Differentiator differentiator_;
     double* values_;
     std::vector<double> raw_;
@@ -167,8 +170,8 @@ class Bag {
     // The mean loss of the fold, or of the training rows if the fold is empty.
     double loss() const {
         const std::size_t n_held = order_.size() - n_train_;
-        return n_held > 0 ? mean_loss(loss_, labels_, raw_.data(), n_train_, n_held, n_scores_)
-                          : mean_loss(loss_, labels_, raw_.data(), 0, n_train_, n_scores_);
+        return n_held > 0 ? mean_loss(objective_, labels_, raw_.data(), n_train_, n_held, n_scores_)
+                          : mean_loss(objective_, labels_, raw_.data(), 0, n_train_, n_scores_);
     }
     void run_cycle(std::size_t cycle) {
         differentiator_.begin(raw_.data(), n_train_);
@@ -266,7 +269,7 @@ class Bag {
 AdditiveBags boost_terms(const AdditivePlan& plan, const RowData& rows, std::vector<double> values,
                          std::size_t n_threads, Watch& watch) {
     AdditiveBags bags{std::move(values), std::vector<std::vector<double>>(plan.n_bags)};
-    const std::size_t size = plan.n_cells() * rows.n_scores();
+    const std::size_t size = plan.n_cells() * rows.objective.n_scores();
     run(plan.n_bags, n_threads, watch, [&](std::size_t number) {
         bags.losses[number] = Bag(plan, rows, number, bags.values.data() + number * size).boost(watch);
         watch.finish_one();
@@ -276,7 +279,7 @@ AdditiveBags boost_terms(const AdditivePlan& plan, const RowData& rows, std::vec
 
 std::vector<double> score_left_out(const AdditivePlan& plan, const RowData& rows,
                                    const std::vector<double>& values, std::size_t n_threads, Watch& watch) {
-    const std::size_t n_scores = rows.n_scores(), n_slots = rows.bins.slots.size(),
+    const std::size_t n_scores = rows.objective.n_scores(), n_slots = rows.bins.slots.size(),
                       n_rows = rows.labels.n_rows;
     const std::size_t size = plan.n_cells() * n_scores;
     std::vector<double> mean(size);
@@ -302,11 +305,11 @@ std::vector<double> score_left_out(const AdditivePlan& plan, const RowData& rows
 
 CellWeights weigh_cells(const AdditivePlan& plan, const RowData& rows, const double* raw) {
     const std::size_t n_rows = rows.labels.n_rows, n_slots = rows.bins.slots.size(),
-                      n_scores = rows.n_scores();
+                      n_scores = rows.objective.n_scores();
     std::vector<std::uint32_t> order(n_rows);
     for (std::size_t row = 0; row < n_rows; ++row) order[row] = static_cast<std::uint32_t>(row);
     const OrderedRows labels(rows, order);
-    Differentiator differentiator(rows.loss, n_scores);
+    Differentiator differentiator(rows.objective);
     differentiator.begin(raw, n_rows);
     std::vector<double> hessians(n_rows);
     std::vector<float> gradient, hessian;
@@ -328,13 +331,13 @@ std::vector<double> measure_pairs(const std::vector<CellAxis>& axes, const RowDa
                                   const std::int32_t* fold, std::int32_t left_out, const StepOptions& options,
                                   std::size_t n_threads, Watch& watch) {
     const std::size_t n_rows = rows.labels.n_rows, n_slots = rows.bins.slots.size(),
-                      n_scores = rows.n_scores();
+                      n_scores = rows.objective.n_scores();
     std::vector<std::uint32_t> order(n_rows);
     for (std::size_t row = 0; row < n_rows; ++row) order[row] = static_cast<std::uint32_t>(row);
     OrderedRows labels(rows, order);
     for (std::size_t row = 0; row < n_rows; ++row)
         if (fold[row] == left_out) labels.weight[row] = 0.0;
-    Differentiator differentiator(rows.loss, n_scores);
+    Differentiator differentiator(rows.objective);
     differentiator.begin(raw, n_rows);
     std::vector<std::vector<float>> gradient(n_scores), hessian(n_scores);
     for (std::size_t k = 0; k < n_scores; ++k)

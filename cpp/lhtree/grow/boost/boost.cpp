@@ -29,10 +29,13 @@ std::vector<std::int64_t> sample_rows(std::size_t n_rows, std::uint64_t seed, st
 
 namespace {
 
-double mean_loss(const Loss& loss, Rows& rows, bool of_held, double loss_unit) {
-    const SplitSums sums = rows.ask(SumLosses{{}, of_held});
-    return (sums.high.value() * 0x1p16 + sums.low.value()) * LossQuanta(loss).quantum / sums.weight.value() *
-           loss_unit;
+// The mean of every loss over the rows.
+std::vector<double> mean_losses(const Loss& loss, Rows& rows, bool of_held, const Begin& begin) {
+    std::vector<double> means;
+    for (const SplitSums& sums : rows.ask(SumLosses{{}, of_held}))
+        means.push_back((sums.high.value() * 0x1p16 + sums.low.value()) * LossQuanta(loss).quantum /
+                        sums.weight.value() * begin.loss_units[of_held][means.size()]);
+    return means;
 }
 
 // Logarithms of the shares of the classes.
@@ -45,16 +48,29 @@ std::vector<double> measure_log_shares(const std::vector<WideSum>& weights) {
     return log_shares;
 }
 
-// The weighted mean, from integers: the response in units of 2^-52 of a power of two, in two halves.
-double measure_mean(Rows& rows, double largest) {
-    const double unit = std::max(least_power_above(largest) * 0x1p-52, 0x1p-1074);
-    const SplitSums sums = rows.ask(SumResponses{{}, unit});
-    return (sums.high.value() * 0x1p26 + sums.low.value()) / sums.weight.value() * unit;
+// The weighted means, from integers: responses in units of 2^-52 of a power of two, in two halves.
+std::vector<double> measure_means(Rows& rows, const std::vector<ResponseSurvey>& surveys) {
+    SumResponses request;
+    for (const ResponseSurvey& survey : surveys)
+        request.units.push_back(std::max(least_power_above(survey.largest) * 0x1p-52, 0x1p-1074));
+    const std::vector<double> units = request.units;
+    std::vector<double> means;
+    for (const SplitSums& sums : rows.ask(std::move(request)))
+        means.push_back((sums.high.value() * 0x1p26 + sums.low.value()) / sums.weight.value() *
+                        units[means.size()]);
+    return means;
+}
+
+std::vector<std::size_t> number_scores(const Rows& rows) {
+    std::vector<std::size_t> all(rows.n_scores());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    return all;
 }
 
 }  // namespace
 
-std::vector<double> find_initial_scores(const Loss& loss, Rows& rows, const ResponseSurvey& survey) {
+std::vector<double> find_initial_scores(const Loss& loss, Rows& rows,
+                                        const std::vector<ResponseSurvey>& surveys) {
     return std::visit(
         [&](const auto& one) -> std::vector<double> {
             using One = std::decay_t<decltype(one)>;
@@ -62,26 +78,68 @@ std::vector<double> find_initial_scores(const Loss& loss, Rows& rows, const Resp
                 return one.initial_scores(measure_log_shares(rows.ask(WeighClasses{})));
             } else if constexpr (One::selects) {
                 rows.ask(BeginReplay{{}, 0});
-                return rows.select(1);
+                return rows.select(1, number_scores(rows));
             } else {
-                const double score = one.initial_score(measure_mean(rows, survey.largest));
-                if (!std::isfinite(score)) throw std::invalid_argument("all responses are 0");
-                return {score};
+                std::vector<double> scores;
+                for (const double mean : measure_means(rows, surveys)) {
+                    scores.push_back(one.initial_score(mean));
+                    if (!std::isfinite(scores.back())) throw std::invalid_argument("all responses are 0");
+                }
+                return scores;
             }
         },
         loss);
 }
 
+namespace {
+
+// Factors of the scores of trees of all scores, which make their gradients similar in size, and divisors of
+// their losses. Losses of several responses have no common unit: each is relative to that of its initial
+// score.
+struct ScoreScales {
+    std::vector<double> projection, loss;
+
+    ScoreScales(const Objective& objective, Rows& rows, const Begin& begin)
+        : projection(rows.n_scores(), 1.0), loss(objective.n_losses(), 1.0) {
+        if (objective.n_responses > 1) {
+            const std::vector<double> means = mean_losses(objective.loss(), rows, false, begin);
+            for (std::size_t k = 0; k < means.size(); ++k)
+                if (means[k] > 0.0) {
+                    loss[k] = means[k];
+                    projection[k] = 1.0 / std::sqrt(means[k]);
+                }
+        }
+        for (std::size_t k = 0; k < objective.losses.size(); ++k)
+            if (const auto* const one = std::get_if<Quantile>(&objective.losses[k]))
+                projection[k] = 1.0 / std::sqrt(one->quantile * (1.0 - one->quantile));
+    }
+
+    // The mean over all scores.
+    double add_up(const std::vector<double>& losses) const {
+        double sum = 0.0;
+        for (std::size_t k = 0; k < losses.size(); ++k) sum += losses[k] / loss[k];
+        return sum / static_cast<double>(losses.size());
+    }
+};
+
+}  // namespace
+
 Boosted boost(const Plan& plan, Rows& rows, std::size_t n_threads, Watch& watch) {
     Boosted result;
-    const Loss& loss = plan.loss;
-    const ResponseSurvey survey = is_of_classes(loss) ? ResponseSurvey{} : rows.ask(SurveyResponses{});
-    result.first = plan.first.empty() ? find_initial_scores(loss, rows, survey) : plan.first;
+    const Objective& objective = plan.objective;
+    const Loss& loss = objective.loss();
+    std::vector<ResponseSurvey> surveys(objective.n_responses);
+    if (!is_of_classes(loss)) surveys = rows.ask(SurveyResponses{});
+    result.first = plan.first.empty() ? find_initial_scores(loss, rows, surveys) : plan.first;
     Begin begin{{}, result.first, {}};
-    for (const int of_held : {0, 1})
-        begin.loss_unit[of_held] =
-            find_loss_unit(loss, survey.low[of_held], survey.high[of_held], result.first[0]);
+    for (std::size_t k = 0; k < objective.n_losses(); ++k) {
+        const ResponseSurvey& survey = surveys[objective.n_responses > 1 ? k : 0];
+        for (const int of_held : {0, 1})
+            begin.loss_units[of_held].push_back(find_loss_unit(objective.loss(k), survey.low[of_held],
+                                                               survey.high[of_held], result.first[k]));
+    }
     rows.ask(begin);
+    const ScoreScales scales(objective, rows, begin);
     const bool is_joint = plan.tree.is_joint && rows.n_scores() > 1;
     const std::size_t n_per_round = is_joint ? 1 : rows.n_scores();
     std::size_t n_earlier = 0;
@@ -91,9 +149,9 @@ Boosted boost(const Plan& plan, Rows& rows, std::size_t n_threads, Watch& watch)
             replay_tree(rows, *plan.earlier, tree, tree % n_per_round);
     }
     const auto take_losses = [&] {
-        result.training_loss.push_back(mean_loss(loss, rows, false, begin.loss_unit[0]));
+        result.training_loss.push_back(scales.add_up(mean_losses(loss, rows, false, begin)));
         if (rows.has_held())
-            result.validation_loss.push_back(mean_loss(loss, rows, true, begin.loss_unit[1]));
+            result.validation_loss.push_back(scales.add_up(mean_losses(loss, rows, true, begin)));
     };
     if (plan.patience > 0) take_losses();
     const std::vector<double>& judged = rows.has_held() ? result.validation_loss : result.training_loss;
@@ -102,12 +160,15 @@ Boosted boost(const Plan& plan, Rows& rows, std::size_t n_threads, Watch& watch)
     std::size_t n_since = 0;
     for (std::size_t round = n_earlier; round < n_earlier + plan.n_rounds; ++round) {
         const std::uint64_t round_key = derive(plan.seed, round);
-        if (std::holds_alternative<Softmax>(loss)) rows.ask(BeginRound{{}, is_joint});
+        if (objective.is_softmax()) rows.ask(BeginRound{{}, is_joint});
         for (std::size_t score = 0; score < n_per_round; ++score) {
             TreeScores scores{score};
-            if (is_joint)
+            if (is_joint) {
                 scores.projection = Projection::draw(rows.n_scores(), derive(round_key, projection_draws)).of;
-            Blocks tree = grow_tree(rows, plan.tree, loss, scores, round_key,
+                for (std::size_t k = 0; k < rows.n_scores(); ++k)
+                    scores.projection[k] *= scales.projection[k];
+            }
+            Blocks tree = grow_tree(rows, plan.tree, selects(loss), scores, round_key,
                                     derive(round_key, first_score + score), n_threads, watch);
             const auto target = std::holds_alternative<Logistic>(loss) ? 1 : static_cast<std::int32_t>(score);
             result.forest.add(is_joint ? -1 : target, std::move(tree));

@@ -35,14 +35,14 @@ struct TreeScores {
 };
 
 // Grows a tree and adds its values to the scores of the rows. `key` is that of its draws.
-Blocks grow_tree(Rows& rows, const TreeOptions& options, const Loss& loss, const TreeScores& scores,
+Blocks grow_tree(Rows& rows, const TreeOptions& options, bool selects, const TreeScores& scores,
                  std::uint64_t round_key, std::uint64_t key, std::size_t n_threads, Watch& watch);
 
 // Adds the values of a tree that is already grown, block_ptr[tree] …, to the scores of the rows.
 void replay_tree(Rows& rows, const ForestView& forest, std::size_t tree, std::size_t score);
 
 struct Plan {
-    Loss loss;
+    Objective objective;
     std::size_t n_rounds = 400;
     std::uint64_t seed = 0;
     TreeOptions tree;
@@ -68,7 +68,8 @@ std::vector<std::int64_t> sample_rows(std::size_t n_rows, std::uint64_t seed,
                                       std::size_t most = most_sampled);
 
 // The best constants. They come from sums of integers, so they do not depend on the order of rows.
-std::vector<double> find_initial_scores(const Loss& loss, Rows& rows, const ResponseSurvey& survey);
+std::vector<double> find_initial_scores(const Loss& loss, Rows& rows,
+                                        const std::vector<ResponseSurvey>& surveys);
 
 Boosted boost(const Plan& plan, Rows& rows, std::size_t n_threads, Watch& watch);
 

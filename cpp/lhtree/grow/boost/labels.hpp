@@ -10,7 +10,8 @@
 
 namespace lhtree::boost {
 
-// The class or the response of every row, and a mask of validation rows, which are scored only (null: none).
+// The class or the responses of every row, row after row, and a mask of validation rows, which are scored
+// only (null: none).
 struct Labels {
     const std::int32_t* classes;
     const double* response;

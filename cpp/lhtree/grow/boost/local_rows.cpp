@@ -21,18 +21,17 @@ static float round_quanta(float value) {
 }
 
 LocalRows::LocalRows(const RowData& data, const WeightUnits& units, std::size_t n_threads, Watch& watch)
-    : Rows(data.bins, data.n_scores()),
+    : Rows(data.bins, data.objective.n_scores()),
       codes_(data.codes),
       labels_(data.labels),
       weights_(data.weight, data.labels, units),
-      loss_(data.loss),
-      n_classes_(data.n_classes),
+      objective_(data.objective),
       first_row_(data.first_row),
       watch_(watch),
       raw_(labels_.n_rows * n_scores(), 0.0) {
     has_held_ = labels_.held != nullptr;
     units_ = units;
-    if (is_softmax()) log_sums_.resize(labels_.n_rows);
+    if (objective_.is_softmax()) log_sums_.resize(labels_.n_rows);
     // A pass over fewer rows ends before a thread has started. Chunks have up to 2^16 rows: see add_moments.
     constexpr std::size_t most = 65536, rows_per_thread = 16384;
     const std::size_t n_rows = labels_.n_rows;
@@ -92,34 +91,38 @@ Answer LocalRows::answer(const Request& request) {
 }
 
 std::vector<WideSum> LocalRows::perform(const WeighClasses&) {
-    std::vector<WideSum> sums(n_classes_);
+    std::vector<WideSum> sums(objective_.n_classes);
     for (std::size_t row = 0; row < labels_.n_rows; ++row)
         if (!labels_.is_held(row)) sums[static_cast<std::size_t>(labels_.classes[row])].add(weights_.at(row));
     return sums;
 }
 
-ResponseSurvey LocalRows::perform(const SurveyResponses&) {
-    return gather([] { return ResponseSurvey{}; },
-                  [&](ResponseSurvey& own, const Chunk& chunk) {
-                      for (std::size_t row = chunk.begin; row < chunk.begin + chunk.size; ++row) {
-                          const double response = labels_.response[row];
-                          const bool of_held = labels_.is_held(row);
+std::vector<ResponseSurvey> LocalRows::perform(const SurveyResponses&) {
+    const std::size_t n = objective_.n_responses;
+    return gather([&] { return std::vector<ResponseSurvey>(n); },
+                  [&](std::vector<ResponseSurvey>& all, const Chunk& chunk) {
+                      for (std::size_t i = chunk.begin * n; i < (chunk.begin + chunk.size) * n; ++i) {
+                          const double response = labels_.response[i];
+                          const bool of_held = labels_.is_held(i / n);
+                          ResponseSurvey& own = all[i % n];
                           own.low[of_held] = std::min(own.low[of_held], response);
                           own.high[of_held] = std::max(own.high[of_held], response);
-                          if (!of_held && weights_.at(row) > 0)
+                          if (!of_held && weights_.at(i / n) > 0)
                               own.largest = std::max(own.largest, std::abs(response));
                       }
                   });
 }
 
-SplitSums LocalRows::perform(const SumResponses& request) {
-    return gather([] { return SplitSums{}; },
-                  [&](SplitSums& own, const Chunk& chunk) {
-                      for (std::size_t row = chunk.begin; row < chunk.begin + chunk.size; ++row) {
-                          const std::int64_t of_row = weights_.at(row);
-                          if (labels_.is_held(row) || of_row == 0) continue;
-                          const auto whole =
-                              static_cast<std::int64_t>(std::nearbyint(labels_.response[row] / request.unit));
+std::vector<SplitSums> LocalRows::perform(const SumResponses& request) {
+    const std::size_t n = objective_.n_responses;
+    return gather([&] { return std::vector<SplitSums>(n); },
+                  [&](std::vector<SplitSums>& all, const Chunk& chunk) {
+                      for (std::size_t i = chunk.begin * n; i < (chunk.begin + chunk.size) * n; ++i) {
+                          const std::int64_t of_row = weights_.at(i / n);
+                          if (labels_.is_held(i / n) || of_row == 0) continue;
+                          const auto whole = static_cast<std::int64_t>(
+                              std::nearbyint(labels_.response[i] / request.units[i % n]));
+                          SplitSums& own = all[i % n];
                           own.high.add((whole >> 26) * of_row);
                           own.low.add((whole & 0x3ffffff) * of_row);
                           own.weight.add(of_row);
@@ -129,7 +132,7 @@ SplitSums LocalRows::perform(const SumResponses& request) {
 
 Done LocalRows::perform(const Begin& request) {
     for (std::size_t i = 0; i < raw_.size(); ++i) raw_[i] = request.scores[i % request.scores.size()];
-    std::copy(request.loss_unit, request.loss_unit + 2, loss_unit_);
+    std::copy(request.loss_units, request.loss_units + 2, loss_units_);
     return {};
 }
 
@@ -142,10 +145,11 @@ BlockRows LocalRows::rows_of(const Chunk& chunk, std::size_t block) const {
 
 Scored LocalRows::scored(const Chunk& chunk) const {
     return {labels_.classes ? labels_.classes + chunk.begin : nullptr,
-            labels_.response ? labels_.response + chunk.begin : nullptr,
+            labels_.response ? labels_.response + chunk.begin * objective_.n_responses : nullptr,
             &raw_[chunk.begin * n_scores()],
             chunk.size,
             n_scores(),
+            objective_.n_responses,
             log_sums_.empty() ? nullptr : &log_sums_[chunk.begin],
             proba_.empty() ? nullptr : &proba_[chunk.begin * n_scores()]};
 }
@@ -173,9 +177,9 @@ LocalRows::Kept LocalRows::differentiate(Chunk& chunk, std::vector<float>& aside
         hessian = gradient + chunk.size;
     }
     if (projection_.empty())
-        boost::differentiate(loss_, scored(chunk), score_, gradient, hessian);
+        boost::differentiate(objective_, scored(chunk), score_, gradient, hessian);
     else
-        boost::differentiate(scored(chunk), projection_, gradient, hessian);
+        boost::differentiate(objective_, scored(chunk), projection_, gradient, hessian);
     return {gradient, hessian};
 }
 
@@ -187,23 +191,28 @@ std::vector<Steepness> LocalRows::perform(const Differentiate& request) {
                   [&](std::vector<Steepness>& own, Chunk& chunk) {
                       std::vector<float> aside, g(1 + n), h(1 + n);
                       const Kept derivatives = differentiate(chunk, aside);
-                      const bool counts_all = !labels_.held && weights_.of.empty() && n == 0;
+                      const auto is_counted = [&](std::size_t row) {
+                          return !labels_.is_held(chunk.begin + row) && weights_.at(chunk.begin + row) > 0;
+                      };
+                      const bool counts_all = !labels_.held && weights_.of.empty();
                       if (counts_all) {
                           g[0] = boost_kernels().find_largest(derivatives.gradient, chunk.size);
                           h[0] = boost_kernels().find_largest(derivatives.hessian, chunk.size);
                       }
                       for (std::size_t row = 0; row < chunk.size && !counts_all; ++row) {
-                          const std::size_t at = chunk.begin + row;
-                          if (labels_.is_held(at) || weights_.at(at) == 0) continue;
+                          if (!is_counted(row)) continue;
                           g[0] = std::max(g[0], std::abs(derivatives.gradient[row]));
                           h[0] = std::max(h[0], derivatives.hessian[row]);
-                          if (n > 0)
-                              each_score(&proba_[at * n], static_cast<std::size_t>(labels_.classes[at]), n,
-                                         [&](std::size_t k, float gradient, float hessian) {
-                                             g[1 + k] = std::max(g[1 + k], std::abs(gradient));
-                                             h[1 + k] = std::max(h[1 + k], hessian);
-                                         });
                       }
+                      if (n > 0)
+                          with_scores(objective_, scored(chunk), [&](const auto& each) {
+                              for (std::size_t row = 0; row < chunk.size; ++row)
+                                  if (is_counted(row))
+                                      each(row, [&](std::size_t k, float gradient, float hessian) {
+                                          g[1 + k] = std::max(g[1 + k], std::abs(gradient));
+                                          h[1 + k] = std::max(h[1 + k], hessian);
+                                      });
+                          });
                       for (std::size_t i = 0; i <= n; ++i)
                           own[i].merge({static_cast<double>(g[i]), static_cast<double>(h[i])});
                   });
@@ -378,19 +387,20 @@ std::vector<Histogram> LocalRows::perform(const SumScores& request) {
                           const Extent& extent = chunk.blocks[request.blocks[i]];
                           std::fill(gradient.begin(), gradient.end(), 0);
                           std::fill(hessian.begin(), hessian.end(), 0);
-                          for (std::uint32_t place = extent.begin; place < extent.middle; ++place) {
-                              const std::size_t row = chunk.begin + chunk.entries[place].row;
-                              const std::int64_t weight = weights_.at(row);
-                              each_score(&proba_[row * n], static_cast<std::size_t>(labels_.classes[row]), n,
-                                         [&](std::size_t k, float g, float h) {
-                                             const auto n_g = static_cast<std::int32_t>(std::clamp(
-                                                 round_quanta(g * by_gradient[k]), -32767.0f, 32767.0f));
-                                             const auto n_h = static_cast<std::int32_t>(
-                                                 std::min(round_quanta(h * by_hessian[k]), 65535.0f));
-                                             gradient[k] += has_weights ? weight * n_g : n_g;
-                                             hessian[k] += has_weights ? weight * n_h : n_h;
-                                         });
-                          }
+                          with_scores(objective_, scored(chunk), [&](const auto& each) {
+                              for (std::uint32_t place = extent.begin; place < extent.middle; ++place) {
+                                  const std::size_t row = chunk.entries[place].row;
+                                  const std::int64_t weight = weights_.at(chunk.begin + row);
+                                  each(row, [&](std::size_t k, float g, float h) {
+                                      const auto n_g = static_cast<std::int32_t>(
+                                          std::clamp(round_quanta(g * by_gradient[k]), -32767.0f, 32767.0f));
+                                      const auto n_h = static_cast<std::int32_t>(
+                                          std::min(round_quanta(h * by_hessian[k]), 65535.0f));
+                                      gradient[k] += has_weights ? weight * n_g : n_g;
+                                      hessian[k] += has_weights ? weight * n_h : n_h;
+                                  });
+                              }
+                          });
                           own[i].count([&](auto* sums) {
                               if constexpr (std::is_same_v<decltype(sums), Sums*>)
                                   for (std::size_t k = 0; k < n; ++k) sums[k] += {gradient[k], hessian[k], 0};
@@ -400,22 +410,26 @@ std::vector<Histogram> LocalRows::perform(const SumScores& request) {
 }
 
 template <class Use>
-void LocalRows::each_residual(const Chunk& chunk, std::size_t block, const Use& use) const {
+void LocalRows::each_residual(const Chunk& chunk, std::size_t block, std::size_t score,
+                              const Use& use) const {
+    const std::size_t n = n_scores();
+    const Scored rows = scored(chunk);
     for (std::uint32_t i = chunk.blocks[block].begin; i < chunk.blocks[block].middle; ++i) {
-        const std::size_t row = chunk.begin + chunk.entries[i].row;
-        use(row, labels_.response[row] - raw_[row]);
+        const std::size_t row = chunk.entries[i].row;
+        use(chunk.begin + row, rows.response_of(row, score) - rows.raw[row * n + score]);
     }
 }
 
-std::vector<double> LocalRows::select(std::size_t n_blocks) {
-    std::vector<double> values(n_blocks);
-    run(n_blocks, n_threads_, watch_, [&](std::size_t block) {
+std::vector<double> LocalRows::select(std::size_t n_blocks, const std::vector<std::size_t>& scores) {
+    std::vector<double> values(n_blocks * scores.size());
+    run(values.size(), n_threads_, watch_, [&](std::size_t i) {
+        const std::size_t block = i / scores.size(), score = scores[i % scores.size()];
         Selection residuals;
         for (const Chunk& chunk : chunks_)
-            each_residual(chunk, block, [&](std::size_t row, double residual) {
+            each_residual(chunk, block, score, [&](std::size_t row, double residual) {
                 residuals.add(residual, weights_.at(row));
             });
-        values[block] = residuals.find(selected_share(loss_));
+        values[i] = residuals.find(selected_share(objective_.loss(score)));
     });
     return values;
 }
@@ -430,30 +444,33 @@ std::vector<DigitWeights> LocalRows::perform(const WeighDigits& request) {
             return empty;
         },
         [&](std::vector<DigitWeights>& own, const Chunk& chunk) {
-            for (std::size_t block = 0; block < digits.size(); ++block)
-                each_residual(chunk, block, [&](std::size_t row, double residual) {
-                    digits[block].with_next(
-                        residual, [&](std::uint64_t digit) { own[block].of[digit] += weights_.at(row); });
+            const std::size_t n = request.scores.size();
+            for (std::size_t i = 0; i < digits.size(); ++i)
+                each_residual(chunk, i / n, request.scores[i % n], [&](std::size_t row, double residual) {
+                    digits[i].with_next(residual,
+                                        [&](std::uint64_t digit) { own[i].of[digit] += weights_.at(row); });
                 });
         });
 }
 
-SplitSums LocalRows::perform(const SumLosses& request) {
+std::vector<SplitSums> LocalRows::perform(const SumLosses& request) {
     const bool of_held = request.of_held;
-    const LossQuanta quanta(loss_);
+    const LossQuanta quanta(objective_.loss());
     return gather(
-        [] { return SplitSums{}; },
-        [&](SplitSums& own, const Chunk& chunk) {
+        [&] { return std::vector<SplitSums>(objective_.n_losses()); },
+        [&](std::vector<SplitSums>& all, const Chunk& chunk) {
             const auto is_wanted = [&](std::size_t row) {
                 return labels_.is_held(chunk.begin + row) == of_held;
             };
-            each_row_loss(loss_, scored(chunk), is_wanted, [&](std::size_t row, double value) {
+            const auto add = [&](std::size_t row, std::size_t score, double value) {
                 const std::int64_t weight = weights_.at(chunk.begin + row);
-                const std::int64_t n_quanta = quanta.count(value, loss_unit_[of_held]);
+                const std::int64_t n_quanta = quanta.count(value, loss_units_[of_held][score]);
+                SplitSums& own = all[score];
                 own.high.add(n_quanta * (weight >> 16));  // 46 bits times 31 are too many for one product
                 own.low.add(n_quanta * (weight & 0xffff));
                 own.weight.add(weight);
-            });
+            };
+            each_row_loss(objective_, scored(chunk), is_wanted, add);
         });
 }
 

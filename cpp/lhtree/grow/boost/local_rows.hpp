@@ -15,11 +15,8 @@ struct RowData {
     const std::uint8_t* codes;  // a byte for every slot, row after row
     Labels labels;
     const double* weight;  // null: 1 each
-    Loss loss;
-    std::size_t n_classes = 0;
+    Objective objective;
     std::uint64_t first_row = 0;  // number of the first row in the whole table
-
-    std::size_t n_scores() const { return n_classes > 2 ? n_classes : 1; }
 };
 
 class LocalRows : public Rows {
@@ -27,12 +24,14 @@ class LocalRows : public Rows {
     LocalRows(const RowData& data, const WeightUnits& units, std::size_t n_threads, Watch& watch);
 
     Answer answer(const Request& request) override;
-    std::vector<double> select(std::size_t n_blocks) override;
+    std::vector<double> select(std::size_t n_blocks, const std::vector<std::size_t>& scores) override;
     // Blocks of the level; 0 before a tree begins.
     std::size_t n_blocks() const { return n_blocks_; }
-    bool is_softmax() const { return std::holds_alternative<Softmax>(loss_); }
-    // Whether the trees of the round are of all scores.
-    bool is_joint() const { return !proba_.empty() || labels_.n_rows == 0; }
+    const Objective& objective() const { return objective_; }
+    // Whether trees of the round may be of all scores.
+    bool may_be_joint() const {
+        return n_scores() > 1 && (!objective_.is_softmax() || !proba_.empty() || labels_.n_rows == 0);
+    }
 
   private:
     // Entries of a chunk that belong to a block: rows in the sample of the tree, then the other rows.
@@ -52,8 +51,7 @@ class LocalRows : public Rows {
     const std::uint8_t* codes_;
     Labels labels_;
     Weights weights_;
-    Loss loss_;
-    std::size_t n_classes_;
+    Objective objective_;
     std::uint64_t first_row_;
     std::size_t n_threads_;
     Watch& watch_;
@@ -63,12 +61,12 @@ class LocalRows : public Rows {
     std::size_t score_ = 0;     // of the current tree
     std::vector<double> projection_;
     std::size_t n_blocks_ = 0;
-    double loss_unit_[2] = {1.0, 1.0};  // of training rows and validation rows
+    std::vector<double> loss_units_[2];  // of training rows and validation rows
     std::mutex spare_mutex_;
 
     std::vector<WideSum> perform(const WeighClasses& request);
-    ResponseSurvey perform(const SurveyResponses& request);
-    SplitSums perform(const SumResponses& request);
+    std::vector<ResponseSurvey> perform(const SurveyResponses& request);
+    std::vector<SplitSums> perform(const SumResponses& request);
     Done perform(const Begin& request);
     Done perform(const BeginRound& request);
     std::vector<Steepness> perform(const Differentiate& request);
@@ -80,7 +78,7 @@ class LocalRows : public Rows {
     std::vector<Histogram> perform(const SumScores& request);
     Done perform(const SplitLevel& request);
     std::vector<DigitWeights> perform(const WeighDigits& request);
-    SplitSums perform(const SumLosses& request);
+    std::vector<SplitSums> perform(const SumLosses& request);
 
     Scored scored(const Chunk& chunk) const;
     BlockRows rows_of(const Chunk& chunk, std::size_t block) const;
@@ -88,9 +86,9 @@ class LocalRows : public Rows {
     Kept differentiate(Chunk& chunk, std::vector<float>& aside) const;
     template <class Task>
     void each_chunk(const Task& task);
-    // Calls use(row, residual) for the rows of a block that take part.
+    // Calls use(row, residual of a score) for the rows of a block that take part.
     template <class Use>
-    void each_residual(const Chunk& chunk, std::size_t block, const Use& use) const;
+    void each_residual(const Chunk& chunk, std::size_t block, std::size_t score, const Use& use) const;
     // Runs add(statistics, chunk) over all chunks, with one make() per thread.
     template <class Make, class Add>
     auto gather_parts(const Make& make, const Add& add);

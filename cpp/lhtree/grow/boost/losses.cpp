@@ -30,7 +30,20 @@ double selected_share(const Loss& loss) {
         loss);
 }
 
-void differentiate(const Loss& loss, const Scored& rows, std::size_t score, float* gradient, float* hessian) {
+Objective Objective::make(const std::string& name, const std::vector<double>& quantiles,
+                          std::size_t n_classes, std::size_t n_responses) {
+    if (quantiles.empty() || n_responses == 0) throw std::invalid_argument("there is nothing to estimate");
+    Objective made{{make_loss(name, quantiles[0])}, n_classes, n_responses};
+    const bool has_parameter = std::visit([](const auto& one) { return one.has_parameter; }, made.losses[0]);
+    for (std::size_t i = 1; has_parameter && i < quantiles.size(); ++i)
+        made.losses.push_back(make_loss(name, quantiles[i]));
+    if (n_responses > 1 && (made.losses.size() > 1 || is_of_classes(made.losses[0])))
+        throw std::invalid_argument("several responses need a loss of one number");
+    return made;
+}
+
+void differentiate(const Objective& objective, const Scored& rows, std::size_t score, float* gradient,
+                   float* hessian) {
     std::visit(
         [&](const auto& one) {
             using One = std::decay_t<decltype(one)>;
@@ -43,13 +56,14 @@ void differentiate(const Loss& loss, const Scored& rows, std::size_t score, floa
                     if constexpr (One::is_of_classes)
                         both = one.derivatives(rows, row, score);
                     else
-                        both = one.derivatives(rows.response[row], rows.raw[row]);
+                        both = one.derivatives(rows.response_of(row, score),
+                                               rows.raw[row * rows.n_scores + score]);
                     gradient[row] = static_cast<float>(both.gradient);
                     hessian[row] = static_cast<float>(both.hessian);
                 }
             }
         },
-        loss);
+        objective.loss(score));
 }
 
 Projection Projection::draw(std::size_t n_scores, std::uint64_t key) {
@@ -64,19 +78,19 @@ Projection Projection::draw(std::size_t n_scores, std::uint64_t key) {
     return drawn;
 }
 
-void differentiate(const Scored& rows, const std::vector<double>& projection, float* gradient,
-                   float* hessian) {
-    const std::size_t n = rows.n_scores;
-    for (std::size_t row = 0; row < rows.n_rows; ++row) {
-        double g = 0.0, h = 0.0;
-        each_score(rows.proba + row * n, static_cast<std::size_t>(rows.classes[row]), n,
-                   [&](std::size_t k, float of_score, float bound) {
-                       g += projection[k] * static_cast<double>(of_score);
-                       h += projection[k] * projection[k] * static_cast<double>(bound);
-                   });
-        gradient[row] = static_cast<float>(g);
-        hessian[row] = static_cast<float>(h);
-    }
+void differentiate(const Objective& objective, const Scored& rows, const std::vector<double>& projection,
+                   float* gradient, float* hessian) {
+    with_scores(objective, rows, [&](const auto& each) {
+        for (std::size_t row = 0; row < rows.n_rows; ++row) {
+            double g = 0.0, h = 0.0;
+            each(row, [&](std::size_t k, float of_score, float bound) {
+                g += projection[k] * static_cast<double>(of_score);
+                h += projection[k] * projection[k] * static_cast<double>(bound);
+            });
+            gradient[row] = static_cast<float>(g);
+            hessian[row] = static_cast<float>(h);
+        }
+    });
 }
 
 double least_power_above(double value) {

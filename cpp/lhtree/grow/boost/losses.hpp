@@ -18,15 +18,20 @@ struct Derivatives {
     double gradient, hessian;
 };
 
-// Rows of a chunk: the class or the response of each, its raw scores, and for softmax log Σ exp(raw score)
+// Rows of a chunk: the class or the responses of each, its raw scores, and for softmax log Σ exp(raw score)
 // or, in rounds of one tree, the probabilities.
 struct Scored {
     const std::int32_t* classes;
     const double* response;
     const double* raw;
-    std::size_t n_rows, n_scores;
+    std::size_t n_rows, n_scores, n_responses;
     const double* log_sums;
     const float* proba;
+
+    // The response that a score estimates.
+    double response_of(std::size_t row, std::size_t score) const {
+        return response[row * n_responses + (n_responses > 1 ? score : 0)];
+    }
 };
 
 enum class Responses : std::uint8_t { any, not_negative, positive };
@@ -198,8 +203,29 @@ inline bool selects(const Loss& loss) {
 // The quantile of the residuals that a loss selects.
 double selected_share(const Loss& loss);
 
+// What the raw scores of a row estimate, and their losses: the classes, a number, several quantiles of a
+// number, or several numbers.
+struct Objective {
+    std::vector<Loss> losses;  // of every score, or one of all scores
+    std::size_t n_classes = 0, n_responses = 1;
+
+    // A loss with a parameter has a score for every quantile.
+    static Objective make(const std::string& name, const std::vector<double>& quantiles,
+                          std::size_t n_classes, std::size_t n_responses);
+
+    std::size_t n_scores() const {
+        return n_classes > 0 ? (n_classes > 2 ? n_classes : 1) : std::max(losses.size(), n_responses);
+    }
+    const Loss& loss() const { return losses[0]; }
+    const Loss& loss(std::size_t score) const { return losses[losses.size() > 1 ? score : 0]; }
+    bool is_softmax() const { return std::holds_alternative<Softmax>(loss()); }
+    // Losses that are added up: of classes, one for all scores.
+    std::size_t n_losses() const { return is_of_classes(loss()) ? 1 : n_scores(); }
+};
+
 // Derivatives of all rows by one of their scores.
-void differentiate(const Loss& loss, const Scored& rows, std::size_t score, float* gradient, float* hessian);
+void differentiate(const Objective& objective, const Scored& rows, std::size_t score, float* gradient,
+                   float* hessian);
 
 // A random direction in the space of the scores of a row.
 struct Projection {
@@ -218,30 +244,59 @@ void each_score(const float* proba, std::size_t cls, std::size_t n_scores, const
         use(k, proba[k] - (k == cls ? 1.0f : 0.0f), bound * (proba[k] * (1.0f - proba[k])));
 }
 
-// Derivatives of all rows along a projection: Σ s g and Σ s² h.
-void differentiate(const Scored& rows, const std::vector<double>& projection, float* gradient,
-                   float* hessian);
-
-// Calls use(row, loss) for all rows that are wanted.
-template <class IsWanted, class Use>
-void each_row_loss(const Loss& loss, const Scored& rows, const IsWanted& is_wanted, const Use& use) {
+// Calls work(each), where each(row, use) calls use(score, gradient, hessian) with the derivatives of a row by
+// all of its scores, in float32.
+template <class Work>
+void with_scores(const Objective& objective, const Scored& rows, const Work& work) {
+    const std::size_t n = rows.n_scores;
     std::visit(
-        [&](const auto& one) {
-            using One = std::decay_t<decltype(one)>;
-            std::vector<double> losses(std::is_same_v<One, Logistic> ? rows.n_rows : 0);
-            if constexpr (std::is_same_v<One, Logistic>)
-                boost_kernels().measure_logistic(rows.raw, rows.classes, rows.n_rows, losses.data());
-            for (std::size_t row = 0; row < rows.n_rows; ++row) {
-                if (!is_wanted(row)) continue;
-                if constexpr (std::is_same_v<One, Logistic>)
-                    use(row, losses[row]);
-                else if constexpr (One::is_of_classes)
-                    use(row, one.loss(rows, row));
-                else
-                    use(row, one.loss(rows.response[row], rows.raw[row]));
+        [&](const auto& first) {
+            using One = std::decay_t<decltype(first)>;
+            if constexpr (std::is_same_v<One, Softmax>) {
+                work([&](std::size_t row, const auto& use) {
+                    each_score(rows.proba + row * n, static_cast<std::size_t>(rows.classes[row]), n, use);
+                });
+            } else if constexpr (!One::is_of_classes) {
+                work([&](std::size_t row, const auto& use) {
+                    for (std::size_t k = 0; k < n; ++k) {
+                        const Derivatives both =
+                            std::get<One>(objective.loss(k))
+                                .derivatives(rows.response_of(row, k), rows.raw[row * n + k]);
+                        use(k, static_cast<float>(both.gradient), static_cast<float>(both.hessian));
+                    }
+                });
             }
         },
-        loss);
+        objective.loss());
+}
+
+// Derivatives of all rows along a projection: Σ s g and Σ s² h.
+void differentiate(const Objective& objective, const Scored& rows, const std::vector<double>& projection,
+                   float* gradient, float* hessian);
+
+// Calls use(row, score, loss) for all rows that are wanted; classes have one loss for all scores.
+template <class IsWanted, class Use>
+void each_row_loss(const Objective& objective, const Scored& rows, const IsWanted& is_wanted,
+                   const Use& use) {
+    for (std::size_t score = 0; score < objective.n_losses(); ++score)
+        std::visit(
+            [&](const auto& one) {
+                using One = std::decay_t<decltype(one)>;
+                std::vector<double> losses(std::is_same_v<One, Logistic> ? rows.n_rows : 0);
+                if constexpr (std::is_same_v<One, Logistic>)
+                    boost_kernels().measure_logistic(rows.raw, rows.classes, rows.n_rows, losses.data());
+                for (std::size_t row = 0; row < rows.n_rows; ++row) {
+                    if (!is_wanted(row)) continue;
+                    if constexpr (std::is_same_v<One, Logistic>)
+                        use(row, score, losses[row]);
+                    else if constexpr (One::is_of_classes)
+                        use(row, score, one.loss(rows, row));
+                    else
+                        use(row, score,
+                            one.loss(rows.response_of(row, score), rows.raw[row * rows.n_scores + score]));
+                }
+            },
+            objective.loss(score));
 }
 
 // The least power of two above a number; 1 for 0.

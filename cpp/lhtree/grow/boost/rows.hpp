@@ -84,17 +84,18 @@ struct SetWeightUnits : Change<Done> {
 };
 // The weight of every class in the training rows.
 struct WeighClasses : Question<std::vector<WideSum>> {};
-struct SurveyResponses : Question<ResponseSurvey> {};
-// Adds up the responses of training rows, in units, in halves of 26 bits.
-struct SumResponses : Question<SplitSums> {
-    double unit = 1.0;
-    auto fields() { return std::tie(unit); }
+// The range of every response.
+struct SurveyResponses : Question<std::vector<ResponseSurvey>> {};
+// Adds up every response of training rows, in its unit, in halves of 26 bits.
+struct SumResponses : Question<std::vector<SplitSums>> {
+    std::vector<double> units;
+    auto fields() { return std::tie(units); }
 };
-// Sets the scores of all rows, and the units of the losses of training rows and of validation rows.
+// Sets the scores of all rows, and the units of every loss of training rows and of validation rows.
 struct Begin : Change<Done> {
     std::vector<double> scores;
-    double loss_unit[2] = {1.0, 1.0};
-    auto fields() { return std::tie(scores, loss_unit[0], loss_unit[1]); }
+    std::vector<double> loss_units[2];
+    auto fields() { return std::tie(scores, loss_units[0], loss_units[1]); }
 };
 // Computes values that all trees of a round need: the normalisation of softmax or, for one tree of all
 // scores, the probabilities.
@@ -154,13 +155,15 @@ struct SplitLevel : Change<Done> {
     std::size_t n_sharing = 0;
     auto fields() { return std::tie(cuts, leaves, n_sharing); }
 };
-// The weights of the residuals of every block by the digit that follows the known ones.
+// The weights of the residuals of some scores of every block by the digit that follows the known ones; the
+// digits are ordered by block, then by score.
 struct WeighDigits : Question<std::vector<DigitWeights>> {
+    std::vector<std::size_t> scores;
     std::vector<Digits> digits;
-    auto fields() { return std::tie(digits); }
+    auto fields() { return std::tie(scores, digits); }
 };
-// Adds up losses in quanta of the loss unit, in parts of 16 bits of the weight.
-struct SumLosses : Question<SplitSums> {
+// Adds up every loss in quanta of its unit, in parts of 16 bits of the weight.
+struct SumLosses : Question<std::vector<SplitSums>> {
     bool of_held = false;
     auto fields() { return std::tie(of_held); }
 };
@@ -168,9 +171,9 @@ struct SumLosses : Question<SplitSums> {
 using Request = std::variant<SurveyWeights, SetWeightUnits, WeighClasses, SurveyResponses, SumResponses,
                              Begin, BeginRound, Differentiate, BeginTree, BeginReplay, MeasureLevel,
                              CountSteps, MeasureLeaves, SumScores, SplitLevel, WeighDigits, SumLosses>;
-using Answer = std::variant<Done, WeightSurvey, std::vector<WideSum>, ResponseSurvey, SplitSums,
-                            std::vector<Steepness>, Sums, LevelStatistics, std::vector<Histogram>,
-                            std::vector<LeafMoments>, std::vector<DigitWeights>>;
+using Answer = std::variant<Done, WeightSurvey, std::vector<WideSum>, std::vector<ResponseSurvey>,
+                            std::vector<SplitSums>, std::vector<Steepness>, Sums, LevelStatistics,
+                            std::vector<Histogram>, std::vector<LeafMoments>, std::vector<DigitWeights>>;
 
 // Adds the statistics of other rows, which must have the same sizes.
 inline void merge(Done&, const Done&) {}
@@ -222,8 +225,9 @@ class Rows {
         return std::get<typename OneRequest::Answer>(answer(Request(std::move(request))));
     }
     virtual Answer answer(const Request& request) = 0;
-    // The quantile of the residuals that the loss selects, for every block of the level.
-    virtual std::vector<double> select(std::size_t n_blocks) = 0;
+    // The quantiles of the residuals that the losses of some scores select, of every block of the level:
+    // ordered by block, then by score.
+    virtual std::vector<double> select(std::size_t n_blocks, const std::vector<std::size_t>& scores) = 0;
 
   protected:
     bool has_held_ = false;

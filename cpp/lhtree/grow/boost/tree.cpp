@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "lhtree/grow/boost/boost.hpp"
 #include "lhtree/grow/boost/level_finder.hpp"
@@ -21,6 +22,7 @@ struct Block {
     // right.
     Bounds range{};
     int sign = 0;
+    std::vector<double> values{};  // of every score, of a tree of all scores with a loss that selects
 };
 
 std::vector<std::int32_t> draw(const std::vector<std::int32_t>& from, std::size_t n, std::uint64_t key,
@@ -46,16 +48,17 @@ std::vector<std::int32_t> extend_path(const std::vector<std::int32_t>& of_hyperp
 
 class Grower {
   public:
-    // `of_scores` are the quanta of every score of a tree of all scores; else it is empty.
+    // `of_scores` are the quanta of every score of a tree of all scores; else it is empty. `selected` are the
+    // scores whose values are quantiles of residuals.
     Grower(Rows& rows, const TreeOptions& options, const Quanta& quanta, std::vector<Quanta> of_scores,
-           bool selects, std::size_t n_threads, Watch& watch)
+           std::vector<std::size_t> selected, std::size_t n_threads, Watch& watch)
         : rows_(rows),
           bins_(rows.bins()),
           options_(options),
           quanta_(quanta),
           of_scores_(std::move(of_scores)),
           finder_(options.rules, quanta),
-          selects_(selects),
+          selected_(std::move(selected)),
           n_threads_(n_threads),
           watch_(watch) {
         for (std::size_t f = 0; f < bins_.n_features(); ++f)
@@ -66,14 +69,17 @@ class Grower {
 
     Blocks grow(const Sums& root, std::uint64_t key) {
         level_ = {{{root, {}}, key, finder_.value(root, {}), {}}};
-        if (selects_) level_[0].value = rows_.select(1)[0];
+        if (selects()) {
+            level_[0].values = rows_.select(1, selected_);
+            level_[0].value = level_[0].values[0];
+        }
         for (std::size_t depth = 0; !level_.empty(); ++depth) {
             cuts_.assign(level_.size(), std::nullopt);
             n_rows_.clear();
             if (depth < options_.max_depth && !usable_.empty()) decide();
             finish_level();
         }
-        if (is_joint()) add_values();
+        if (is_joint() && !selects()) add_values();
         return std::move(blocks_);
     }
 
@@ -84,7 +90,7 @@ class Grower {
     Quanta quanta_;
     std::vector<Quanta> of_scores_;
     SplitFinder finder_;
-    bool selects_;  // values are quantiles of residuals
+    std::vector<std::size_t> selected_;
     std::size_t n_threads_;
     Watch& watch_;
     std::vector<std::int32_t> usable_;
@@ -98,6 +104,9 @@ class Grower {
     std::vector<Histogram> histograms_;  // empty: not known
 
     bool is_joint() const { return !of_scores_.empty(); }
+
+    // Whether values are quantiles of residuals.
+    bool selects() const { return !selected_.empty(); }
 
     bool is_symmetric() const { return options_.growth == Growth::symmetric; }
 
@@ -343,7 +352,20 @@ class Grower {
         return values;
     }
 
-    // The leaves of the level of a tree of all scores.
+    // The same, of values that are selected.
+    std::vector<Leaf> take_joint_leaves() {
+        if (blocks_.value_ptr.empty()) blocks_.value_ptr = {0};
+        std::vector<Leaf> leaves;
+        for (const Block& block : level_) {
+            std::vector<double> values;
+            for (const double value : block.values) values.push_back(value * options_.learning_rate);
+            add_block_values(values);
+            leaves.push_back(Leaf::joint(std::move(values)));
+        }
+        return leaves;
+    }
+
+    // The leaves of the level of a tree of all scores, from the sums of every score.
     std::vector<Leaf> fit_joint_leaves() {
         SumScores request{{}, {}, of_scores_};
         for (std::size_t i = 0; i < level_.size(); ++i)
@@ -398,17 +420,21 @@ class Grower {
                 const auto first = blocks_.value.begin() + blocks_.value_ptr[parent[block]];
                 values.assign(first, first + static_cast<std::ptrdiff_t>(n_scores));
             }
-            for (std::size_t k = 0; k < n_scores; ++k) {
-                blocks_.value_class.push_back(static_cast<std::int32_t>(k));
-                blocks_.value.push_back(values[k]);
-            }
-            blocks_.value_ptr.push_back(static_cast<std::int64_t>(blocks_.value.size()));
+            add_block_values(values);
         }
+    }
+
+    void add_block_values(const std::vector<double>& values) {
+        for (std::size_t k = 0; k < values.size(); ++k) {
+            blocks_.value_class.push_back(static_cast<std::int32_t>(k));
+            blocks_.value.push_back(values[k]);
+        }
+        blocks_.value_ptr.push_back(static_cast<std::int64_t>(blocks_.value.size()));
     }
 
     // The leaves that the blocks of the level would be; linear ones if the options say so.
     std::vector<Leaf> fit_leaves() {
-        if (is_joint()) return fit_joint_leaves();
+        if (is_joint()) return selects() ? take_joint_leaves() : fit_joint_leaves();
         std::vector<Leaf> leaves;
         std::vector<std::vector<std::int32_t>> features(level_.size());
         bool is_any = false;
@@ -442,14 +468,14 @@ class Grower {
             left += 2;
             const Sums& sums = block.totals.sums;
             Totals totals[2] = {{cuts_[i]->left, {}}, {sums - cuts_[i]->left, {}}};
-            if (!selects_)
+            if (!selects())
                 finder_.pass_bounds(block.totals, block.value, *cuts_[i], totals[0].bounds, totals[1].bounds);
             for (const std::uint64_t side : {left_side, right_side})
                 next.push_back({totals[side], derive(block.key, side), value_of(totals[side], block.value),
                                 options_.has_linear_leaves
                                     ? extend_path(cuts_[i]->direction.features, block.path)
                                     : std::vector<std::int32_t>{},
-                                block.range, finder_.sign_of(cuts_[i]->direction)});
+                                block.range, finder_.sign_of(cuts_[i]->direction), block.values});
             if (!histograms_.empty()) parents.push_back(std::move(histograms_[i]));
         }
         if (is_symmetric() && cuts_[0])
@@ -458,7 +484,7 @@ class Grower {
             rows_.ask(SplitLevel{{}, cuts_, leaves, 0});
         level_ = std::move(next);
         histograms_ = std::move(parents);
-        if (selects_) select_values();
+        if (selects()) select_values();
     }
 
     // An empty block of a symmetric tree has the value of its parent.
@@ -469,7 +495,13 @@ class Grower {
 
     // Values are quantiles of residuals, kept in order where a feature is monotonic. Cuts follow derivatives.
     void select_values() {
-        const std::vector<double> found = rows_.select(level_.size());
+        const std::vector<double> found = rows_.select(level_.size(), selected_);
+        if (is_joint()) {
+            const std::size_t n = selected_.size();
+            for (std::size_t i = 0; i < level_.size(); ++i)  // empty blocks have the values of their parent
+                if (level_[i].totals.sums.weight > 0) std::copy_n(&found[i * n], n, level_[i].values.begin());
+            return;
+        }
         for (std::size_t i = 0; i < level_.size(); i += 2) {
             Block &left = level_[i], &right = level_[i + 1];
             const double low = left.range.low, high = left.range.high;
@@ -565,7 +597,7 @@ Leaf read_leaf(const ForestView& forest, std::int64_t block, bool is_joint, std:
 
 }  // namespace
 
-Blocks grow_tree(Rows& rows, const TreeOptions& options, const Loss& loss, const TreeScores& scores,
+Blocks grow_tree(Rows& rows, const TreeOptions& options, bool selects, const TreeScores& scores,
                  std::uint64_t round_key, std::uint64_t key, std::size_t n_threads, Watch& watch) {
     const WeightUnits& units = rows.units();
     std::vector<Quanta> quanta;  // of the tree, then of every score of a tree of all scores
@@ -573,7 +605,13 @@ Blocks grow_tree(Rows& rows, const TreeOptions& options, const Loss& loss, const
         quanta.push_back({quantum_of(steepest.gradient), quantum_of(steepest.hessian), units.unit[0],
                           std::ldexp(units.unit[0], units.shift)});
     const Sums root = rows.ask(BeginTree{{}, {derive(round_key, row_draws), options.subsample}, quanta[0]});
-    return Grower(rows, options, quanta[0], {quanta.begin() + 1, quanta.end()}, boost::selects(loss),
+    std::vector<std::size_t> selected;
+    if (selects) selected = {scores.score};
+    if (selects && scores.is_joint()) {
+        selected.resize(rows.n_scores());
+        std::iota(selected.begin(), selected.end(), std::size_t{0});
+    }
+    return Grower(rows, options, quanta[0], {quanta.begin() + 1, quanta.end()}, std::move(selected),
                   n_threads, watch)
         .grow(root, key);
 }

@@ -19,9 +19,9 @@ bool are_below(const std::vector<std::size_t>& numbers, std::size_t end) {
     return std::all_of(numbers.begin(), numbers.end(), [&](std::size_t number) { return number < end; });
 }
 
-// Whether there is an item for every score, and the tree of the round has values of all scores.
+// Whether there is an item for every score, and trees of the round may have values of all scores.
 bool are_joint(std::size_t n_items, const LocalRows& rows) {
-    return rows.is_joint() && n_items == rows.n_scores();
+    return rows.may_be_joint() && n_items == rows.n_scores();
 }
 
 // Whether an answer has an item for every block or class that a request is about.
@@ -53,9 +53,13 @@ template <class OneRequest>
 bool fits(const OneRequest& request, const LocalRows& rows) {
     const std::size_t n_blocks = rows.n_blocks();
     if constexpr (std::is_same_v<OneRequest, Begin>)
-        return request.scores.size() == rows.n_scores();
+        return request.scores.size() == rows.n_scores() &&
+               request.loss_units[0].size() == rows.objective().n_losses() &&
+               request.loss_units[1].size() == rows.objective().n_losses();
+    else if constexpr (std::is_same_v<OneRequest, SumResponses>)
+        return request.units.size() == rows.objective().n_responses;
     else if constexpr (std::is_same_v<OneRequest, BeginRound>)
-        return rows.is_softmax();
+        return rows.objective().is_softmax();
     else if constexpr (std::is_same_v<OneRequest, Differentiate>)
         return request.score < rows.n_scores() &&
                (request.projection.empty() || (are_joint(request.projection.size(), rows)));
@@ -78,16 +82,16 @@ bool fits(const OneRequest& request, const LocalRows& rows) {
                              return !leaf.is_joint() || leaf.values.size() == rows.n_scores();
                          });
     else if constexpr (std::is_same_v<OneRequest, WeighDigits>)
-        return request.digits.size() == n_blocks;
+        return !request.scores.empty() && are_below(request.scores, rows.n_scores()) &&
+               request.digits.size() == n_blocks * request.scores.size();
     else
         return true;
 }
 
 }  // namespace
 
-RemoteRows::RemoteRows(const Bins& bins, const Loss& loss, std::size_t n_classes, const Exchange& exchange,
-                       Watch& watch)
-    : Rows(bins, n_classes > 2 ? n_classes : 1), loss_(loss), exchange_(exchange), watch_(watch) {
+RemoteRows::RemoteRows(const Bins& bins, const Objective& objective, const Exchange& exchange, Watch& watch)
+    : Rows(bins, objective.n_scores()), objective_(objective), exchange_(exchange), watch_(watch) {
     const WeightSurvey survey = ask(SurveyWeights{});
     if (!(survey.largest[0] > 0.0))
         throw std::invalid_argument("there is no row to learn from: all are held back or weigh nothing");
@@ -119,13 +123,15 @@ Answer RemoteRows::answer(const Request& request) {
     return std::move(*all);
 }
 
-std::vector<double> RemoteRows::select(std::size_t n_blocks) {
-    std::vector<DigitSearch> searches(n_blocks, DigitSearch(selected_share(loss_)));
-    while (n_blocks > 0 && !searches[0].is_done()) {
-        WeighDigits request;
+std::vector<double> RemoteRows::select(std::size_t n_blocks, const std::vector<std::size_t>& scores) {
+    std::vector<DigitSearch> searches;
+    for (std::size_t block = 0; block < n_blocks; ++block)
+        for (const std::size_t score : scores) searches.emplace_back(selected_share(objective_.loss(score)));
+    while (!searches.empty() && !searches[0].is_done()) {
+        WeighDigits request{{}, scores, {}};
         for (const DigitSearch& search : searches) request.digits.push_back(search.known());
         const std::vector<DigitWeights> weights = ask(std::move(request));
-        for (std::size_t i = 0; i < n_blocks; ++i) searches[i].take(weights[i]);
+        for (std::size_t i = 0; i < searches.size(); ++i) searches[i].take(weights[i]);
     }
     std::vector<double> values;
     for (const DigitSearch& search : searches) values.push_back(search.value());

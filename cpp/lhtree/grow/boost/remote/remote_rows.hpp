@@ -16,15 +16,14 @@ using Exchange = std::function<std::vector<std::vector<std::string>>(const std::
 
 class RemoteRows : public Rows {
   public:
-    RemoteRows(const Bins& bins, const Loss& loss, std::size_t n_classes, const Exchange& exchange,
-               Watch& watch);
+    RemoteRows(const Bins& bins, const Objective& objective, const Exchange& exchange, Watch& watch);
 
     // Requests that only change the rows are sent together with the next one.
     Answer answer(const Request& request) override;
-    std::vector<double> select(std::size_t n_blocks) override;
+    std::vector<double> select(std::size_t n_blocks, const std::vector<std::size_t>& scores) override;
 
   private:
-    Loss loss_;
+    Objective objective_;
     const Exchange& exchange_;
     Watch& watch_;
     std::vector<std::string> waiting_;
