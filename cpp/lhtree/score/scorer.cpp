@@ -71,7 +71,8 @@ Scorer::Scorer(const ForestView& forest, std::vector<double> centre, std::vector
         const Scorer& forest = *companion_.forest;
         const Output output = link_.is_regression() ? Output::estimate : Output::membership;
         if (!link_.is_boosted() || forest.link_.output != output || forest.companion_.is_given() ||
-            forest.n_classes() != n_classes() || forest.n_features() != n_features())
+            forest.n_classes() != n_classes() || forest.n_features() != n_features() ||
+            (link_.is_regression() && n_targets() > 1))
             throw std::invalid_argument(
                 "not the arrays of a model: a companion is a forest of the same classes and features as a "
                 "boosted model");
@@ -395,7 +396,7 @@ bool Scorer::score(const InputRows& x, Score score, std::size_t n_threads, Watch
     if (is_probability(score))
         apply_link(raw.data(), raw.size() / n_targets(), out, score == Score::proba);
     else if (score == Score::value)
-        link_.apply(raw.data(), n_classes(), raw.size(), out);
+        link_.apply(raw.data(), n_targets(), raw.size() / n_targets(), out);
     else
         std::copy(raw.begin(), raw.end(), out);
     return true;

@@ -454,8 +454,8 @@ def read(model: Any, *, takes_numbers: bool = False, takes_several: bool = False
 
 
 def _refuse_several(model: Model, *, takes_several: bool) -> Model:
-    if model.outputs and not takes_several:
-        names = ", ".join(repr(output.name) for output in model.outputs)
+    if model.head.names and not takes_several:
+        names = ", ".join(map(repr, model.head.names))
         raise TypeError(f"model has several outputs ({names}): pass model.output(…), a model of one of them.")
     return model
 
