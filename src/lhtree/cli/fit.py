@@ -50,7 +50,7 @@ EXAMPLES = (
     "lhtree fit data.csv --target y --out model.lht --positive kept --holdout 0.2",
     "lhtree fit data.csv --target weight --out weights.lht --loss absolute_error --drop y",
     "lhtree fit data.csv --target weight --out weights.lht --quantile 0.05,0.5,0.95 --intervals --drop y",
-    "lhtree fit data.csv --target weight --target size --out both.lht --drop y",
+    "lhtree fit data.csv --target weight --target size --out both.lht --drop y --drop-missing-target",
 )
 _FEW_CLASSES = 20
 _LOSSES = (
