@@ -43,7 +43,11 @@ def make_rows(X, loss, y, n_classes):
     centre, scale = np.zeros(X.shape[1]), np.ones(X.shape[1])
     bins = _core.learn_bins(X, centre=centre, scale=scale, max_bins=255)
     codes = bins.encode(X)
-    labels = {"classes": np.array(y, dtype=np.int32)} if n_classes else {"response": np.array(y, dtype=float)}
+    labels = (
+        {"classes": np.array(y, dtype=np.int32)}
+        if n_classes
+        else {"response": np.array(y, dtype=float)[:, None]}
+    )
     return _core.BoostRows(codes, bins, loss=loss, n_classes=n_classes, **labels), bins, codes
 
 
@@ -125,7 +129,7 @@ def test_values_are_those_of_the_reference(table, least, smoothing, n_cycles):
     np.testing.assert_allclose(found.reshape(n_cells, len(base)), listed, rtol=1e-9, atol=1e-12)
     raw = fit.score_left_out(found).reshape(len(X), len(base))
     held = np.flatnonzero(fold == 0)
-    labels = {"classes": np.array(y, dtype=np.int32)} if n_classes else {"response": np.array(y)}
+    labels = {"classes": np.array(y, dtype=np.int32)} if n_classes else {"response": np.array(y, dtype=float)}
     np.testing.assert_allclose(_core.loss(loss, raw, **labels)[held].mean(), losses[0][n_kept], rtol=1e-6)
 
 
