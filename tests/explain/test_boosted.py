@@ -22,8 +22,10 @@ from lhtree import (
 )
 from lhtree.explain._contributions import find_base, find_contributions
 from lhtree.model.model import read
+from lhtree.model.records import CALIBRATORS
 from lhtree.model.views import TreeViews
 from support.boosted import boosted_model, boosted_rows, find_wrong_words, fit_boosted
+from support.calibrations import give_calibration
 from support.clouds import make_clouds
 from support.explained import near
 
@@ -317,10 +319,10 @@ def test_a_loaded_model_explains_alike(fitted, tmp_path):
     assert export_text(scorer, tree=0) == export_text(model, tree=0)
 
 
-@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
-def test_calibrated_models_have_counterfactuals(method):
+@pytest.mark.parametrize("kind", CALIBRATORS)
+def test_calibrated_models_have_counterfactuals(kind):
     X, y = make_classification(400, 5, weights=[0.85], flip_y=0.2, random_state=0)
-    model = LHBoostClassifier(30, random_state=0, calibrate=method).fit(X, y)
+    model = give_calibration(LHBoostClassifier(30, random_state=0).fit(X, y), kind)
     raw, predicted = model.decision_function(X) > 0, model.predict(X)
     otherwise = np.flatnonzero(raw != predicted)  # calibration decides otherwise than the raw score
     assert len(otherwise) >= 3

@@ -19,6 +19,7 @@ from lhtree import (
 )
 from lhtree.model.records import CALIBRATORS
 from lhtree.tables.errors import TableWarning
+from support.calibrations import give_calibration
 from support.clouds import make_clouds
 from support.hostile import Case, run_sql
 
@@ -42,39 +43,38 @@ REGRESSORS = {
 
 
 def list_models():
-    """Return (name, estimator, number of classes or 0 for a regressor)."""
+    """Return (name, estimator, number of classes or 0 for a regressor, kind of calibration or None)."""
     for name, model in CLASSIFIERS.items():
         for n_classes in (2, 3):
-            yield f"{name}, {n_classes} classes", model, n_classes
-            for method in CALIBRATORS:
-                calibrated = clone(model).set_params(calibrate=method)
-                yield f"{name}, {n_classes} classes, {method}", calibrated, n_classes
+            for kind in (None, *CALIBRATORS):
+                yield f"{name}, {n_classes} classes, {kind}", model, n_classes, kind
     for n_classes in (2, 3):
-        yield f"compact, {n_classes} classes", CompactLHTClassifier(penalty=0.1), n_classes
-    yield "compact linear", CompactLHTClassifier(penalty=0.1, membership="linear"), 2
+        yield f"compact, {n_classes} classes", CompactLHTClassifier(penalty=0.1), n_classes, None
+    yield "compact linear", CompactLHTClassifier(penalty=0.1, membership="linear"), 2, None
     for name, model in REGRESSORS.items():
-        yield name, model, 0
+        yield name, model, 0, None
 
 
 @pytest.fixture(scope="module")
 def models():
     fitted = {}
-    for name, model, n_classes in list_models():
+    for name, model, n_classes, kind in list_models():
         X, y = make_clouds(90, 2, max(n_classes, 2))
         y = np.where(np.random.default_rng(0).random(90) < 0.2, 0, y) if n_classes else np.abs(3.0 * X[:, 0])
         X = pd.DataFrame(X, columns=["true", "both"])
-        fitted[name] = clone(model).fit(X, y.astype(bool) if n_classes == 2 else y), X
+        own = clone(model).fit(X, y.astype(bool) if n_classes == 2 else y)
+        fitted[name] = give_calibration(own, kind) if kind else own, X
     return fitted
 
 
 def test_models_have_all_links_and_calibrations(models):
     found = {
-        (model._model.head.link, model._model.calibration and model._model.calibration.method)
+        (model._model.head.link, model._model.calibration and model._model.calibration.kind)
         for model, _ in models.values()
     }
     assert {link for link, _ in found} == set(_core.LINKS)
     for link in ("wolf", "logistic", "softmax"):
-        assert {method for one, method in found if one == link} == {None, *CALIBRATORS}
+        assert {kind for one, kind in found if one == link} == {None, *CALIBRATORS}
 
 
 @pytest.mark.parametrize("table", ["orders_", "both"])

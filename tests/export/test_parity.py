@@ -20,7 +20,9 @@ from lhtree import (
     LHTRegressor,
 )
 from lhtree.model.heads import NUMBER_LINKS
+from lhtree.model.records import CALIBRATORS
 from support.boosted import boosted_model, boosted_rows
+from support.calibrations import give_calibration
 from support.clouds import make_clouds, with_bounds
 from support.exports import SERVER, check, one_to_one, runners, spoil, wrap
 from support.strategies import DIRECTIONS, MEMBERSHIPS, hostile_problems, wide_problems
@@ -85,7 +87,7 @@ def test_boosted_models(direction, leaf, n_classes, tmp_path):
     check(model, spoil(X), tmp_path)
 
 
-@pytest.mark.parametrize("calibrate", ["sigmoid", "isotonic"])
+@pytest.mark.parametrize("kind", CALIBRATORS)
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize(
     "model",
@@ -96,10 +98,10 @@ def test_boosted_models(direction, leaf, n_classes, tmp_path):
     ],
     ids=["forest", "forest of all classes", "boosted"],
 )
-def test_calibrated_models(model, n_classes, calibrate, tmp_path):
+def test_calibrated_models(model, n_classes, kind, tmp_path):
     X, y = make_clouds(150, 5, n_classes)
     y = np.where(np.random.default_rng(0).random(150) < 0.2, 0, y)
-    model = clone(model).set_params(calibrate=calibrate).fit(X, y)
+    model = give_calibration(clone(model).fit(X, y), kind)
     proba = model.predict_proba(X)
     assert not np.array_equal(proba, model._model.scorer.uncalibrated(X))
     check(model, spoil(X), tmp_path)

@@ -24,7 +24,9 @@ from lhtree import (
     reports,
 )
 from lhtree.explain import _text as words
+from lhtree.model.records import CALIBRATORS
 from support.browser import as_json, make_rows, plain
+from support.calibrations import give_calibration
 from support.clouds import make_clouds
 from support.reports import make_summary
 
@@ -44,10 +46,8 @@ CLASSIFIERS = {
     "paper forest": LHForestClassifier(n_estimators=20, random_state=0),
     "boosted": LHBoostClassifier(15, learning_rate=0.3, min_samples_leaf=5, random_state=0),
     "boosted, single": LHBoostClassifier(8, direction="single", class_weight="balanced", random_state=0),
-    "sigmoid": LHBoostClassifier(8, calibrate="sigmoid", random_state=0),
-    "isotonic": LHForestClassifier(
-        5, direction="mixed", calibrate="isotonic", missing_indicator=False, random_state=0
-    ),
+    "sigmoid": LHBoostClassifier(8, random_state=0),
+    "lines": LHForestClassifier(5, direction="mixed", missing_indicator=False, random_state=0),
     "boosted, linear": LHBoostClassifier(
         8, learning_rate=0.3, min_samples_leaf=5, leaf="linear", random_state=0
     ),
@@ -89,6 +89,8 @@ def test_classifiers(name, n_classes):
     X, y = make_clouds(200, 11, n_classes)
     X[::9, 3] = np.nan
     model, rows = CLASSIFIERS[name].fit(X, y), make_rows(X)
+    if name in CALIBRATORS:
+        give_calibration(model, name)
     found = evaluate(model, X, y, rows)["rows"]
     for method in (
         "proba",

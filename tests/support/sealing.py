@@ -22,8 +22,9 @@ from lhtree import (
 )
 from lhtree.files.container import ModelFileError, parse
 from lhtree.files.model_file import check_file, pack
-from lhtree.model.records import Calibration, Drawn, ForestRecord, Knots, Prototypes, ResponseRecord
+from lhtree.model.records import Drawn, ForestRecord, Prototypes, ResponseRecord
 from support.boosted import boosted_model
+from support.calibrations import make_calibration
 from support.clouds import make_clouds
 
 READERS = (load, load_scorer, inspect)
@@ -183,12 +184,10 @@ def small_smoothed():
 
 
 @cache
-def small_calibrated(method, n_classes=3):
+def small_calibrated(kind, n_classes=3):
     """Return the bytes of a boosted model with a calibration."""
     model = boosted_model(np.random.default_rng(0), 3, n_classes, 2, 2)
-    n_knots = 3 if method == "isotonic" else 1
-    knots = Knots(np.array([-1.0, 0.5, 2.0])[:n_knots], np.array([0.1, 0.4, 0.9])[:n_knots])
-    model = replace(model, calibration=Calibration.of(method, [knots] * model.n_targets))
+    model = replace(model, calibration=make_calibration(kind, model.n_targets))
     return pack(model, {"estimator": "LHBoostClassifier", "parameters": {}, "metadata": None}).tobytes()
 
 

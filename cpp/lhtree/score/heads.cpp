@@ -123,7 +123,7 @@ void Calibration::check(std::size_t n_targets) const {
         require(ptr[target] < ptr[target + 1] && ptr[target + 1] <= ptr[n_targets]);
         const auto first = static_cast<std::size_t>(ptr[target]),
                    last = static_cast<std::size_t>(ptr[target + 1]);
-        require(kind == Calibrator::isotonic || last == first + 1);
+        require(kind == Calibrator::lines || last == first + 1);
         for (std::size_t at = first; at < last; ++at) {
             require(std::isfinite(x[at]) && std::isfinite(y[at]));
             if (kind == Calibrator::sigmoid) continue;

@@ -74,14 +74,14 @@ void add_log_memberships(const double* membership, std::size_t n_classes, std::s
 // Writes the class with the largest score, the first of equals.
 void find_largest(const double* scores, std::size_t n_classes, std::size_t n_rows, std::int64_t* out);
 
-enum class Calibrator : std::uint8_t { none, sigmoid, isotonic };
+enum class Calibrator : std::uint8_t { none, sigmoid, lines };
 constexpr Named<Calibrator> calibrator_names[] = {{"sigmoid", Calibrator::sigmoid},
-                                                  {"isotonic", Calibrator::isotonic}};
+                                                  {"lines", Calibrator::lines}};
 
 // Calibrated probabilities: a map of the score of every target, learned from rows that its trees did not see.
 //
-// Target t has the knots ptr[t] to ptr[t + 1] - 1. A sigmoid has one: 1 / (1 + e^-(x·score + y)). Isotonic
-// knots are ascending scores x and probabilities y, with lines between them and constant values beyond them.
+// Target t has the knots ptr[t] to ptr[t + 1] - 1. A sigmoid has one: 1 / (1 + e^-(x·score + y)). Lines join
+// knots of ascending scores x and probabilities y; the map is constant beyond them.
 struct Calibration {
     Calibrator kind = Calibrator::none;
     std::vector<std::int64_t> ptr;

@@ -18,7 +18,7 @@ from .._parameters import (
     MULTI_OUTPUT,
     REGRESSION_LOSSES,
 )
-from ..model.records import CALIBRATORS
+from ..model.records import CALIBRATIONS
 from ._errors import ExitCode, Problem
 from ._options import TaskName
 
@@ -126,7 +126,7 @@ class Calibrate(str, Enum):
 
     _ignore_ = "members name"
     members = vars()
-    for name in CALIBRATORS:
+    for name in CALIBRATIONS:
         members[name.upper()] = name
 
 

@@ -174,7 +174,7 @@ def _write_calibration(fitted: Model, known: Texts) -> str:
     calibration = fitted.calibration
     if calibration is None:
         return ""
-    is_sigmoid = calibration.method == "sigmoid"
+    is_sigmoid = calibration.kind == "sigmoid"
     start = "" if is_sigmoid else array("uint32_t", "knot_start", map(str, calibration.ptr.tolist()))
     knots = [start, doubles("knot_x", calibration.x), doubles("knot_y", calibration.y)]
     divide = "    own[0] = rest;" if fitted.n_classes == 2 else Template(DIVIDE).substitute(known)
@@ -182,7 +182,7 @@ def _write_calibration(fitted: Model, known: Texts) -> str:
         known,
         n_maps=calibration.n_maps,
         knots="\n".join(filter(None, knots)),
-        one=SIGMOID if is_sigmoid else ISOTONIC,
+        one=SIGMOID if is_sigmoid else LINES,
         divide=divide,
     )
 
@@ -396,7 +396,7 @@ static double calibrate_one(int target, double score, double *rest) {
 }
 """
 
-ISOTONIC = """\
+LINES = """\
 static double calibrate_one(int target, double score, double *rest) {
     uint32_t k = knot_start[target];
     const uint32_t last = knot_start[target + 1] - 1;

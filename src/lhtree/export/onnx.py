@@ -482,7 +482,7 @@ def _calibrate(graph: Graph, rows: GraphRows, scores: str) -> tuple[str, str]:
     fitted = rows.fitted
     calibration = fitted.calibration
     assert calibration is not None
-    if calibration.method == "sigmoid":
+    if calibration.kind == "sigmoid":
         # onnxruntime drops a factor near 1, so that a single column is computed twice.
         slope, shift = (np.resize(values, max(2, len(values))) for values in (calibration.x, calibration.y))
         moved = graph.add("Mul", scores, graph.constant(slope, name="slope"))
@@ -513,7 +513,7 @@ def _column(graph: Graph, values: str, number: int) -> str:
 
 
 def _interpolate(graph: Graph, score: str, knots: Knots) -> str:
-    """Return the isotonic map of a column of scores."""
+    """Return the lines through the knots of a column of scores."""
     x, y = knots
     if len(x) == 1:
         return graph.add("Add", graph.add("Mul", score, graph.constant(0.0)), graph.constant(y[0]))

@@ -384,7 +384,7 @@ def _calibrate(
     calibration = fitted.calibration
     assert calibration is not None
     n = len(scores)
-    if calibration.method == "sigmoid":
+    if calibration.kind == "sigmoid":
         lines = zip(scores, calibration.x.tolist(), calibration.y.tolist(), strict=True)
         raws = [f"{query.number(x)}*{score}+{query.number(y)}" for score, x, y in lines]
         query.add("mapped", [*passed, *(f"{raw} AS raw{i}" for i, raw in enumerate(raws))])
@@ -412,7 +412,7 @@ def _calibrate(
 
 
 def _interpolate(query: Query, score: str, knots: Knots) -> str:
-    """Return the isotonic map of a column."""
+    """Return the lines through the knots of a column."""
     number = query.number
     (x, y), whens = (values.tolist() for values in knots), []
     for k, (width, rise) in enumerate(zip(np.diff(x).tolist(), np.diff(y).tolist(), strict=True)):

@@ -36,9 +36,11 @@ MODEL_ARRAYS = {
     "calibration_ptr": _optional(
         "i8", "target", "first knot of every target", points_to="knot", is_scored=True
     ),
-    "calibration_x": _optional("f8", "knot", "scores of isotonic knots; slope of a sigmoid", is_scored=True),
+    "calibration_x": _optional(
+        "f8", "knot", "scores of the ends of lines; slope of a sigmoid", is_scored=True
+    ),
     "calibration_y": _optional(
-        "f8", "knot", "probabilities of isotonic knots; intercept of a sigmoid", is_scored=True
+        "f8", "knot", "probabilities of the ends of lines; intercept of a sigmoid", is_scored=True
     ),
     "statistics": _optional(
         "f8",

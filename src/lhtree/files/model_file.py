@@ -130,7 +130,7 @@ def pack(model: Model, header: dict[str, Any]) -> NDArray[np.uint8]:
         "compact": _encode(model.compact, COMPACT),
         "additive": _encode(model.additive, ADDITIVE),
         "link": model.link,
-        "calibration": None if model.calibration is None else model.calibration.method,
+        "calibration": None if model.calibration is None else model.calibration.kind,
         "min_samples_leaf": model.min_samples_leaf,
         "clip": model.clip,
         "response": _encode(model.response, RESPONSE),

@@ -1,13 +1,14 @@
 """Calibration by cross-fitting: ``calibrate="sigmoid"`` or ``"isotonic"``.
 
 The rows are dealt to five folds. Models of the same settings are grown without each fold and score it; the map from
-these scores to classes is learned, and the model itself is grown on all rows.
+these scores to classes is learned, and the model itself is grown on all rows. A map is kept only if it lowers the log
+loss of folds that it was not learned from by more than one standard error: calibration must do no harm.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,18 +18,22 @@ from sklearn.isotonic import isotonic_regression
 from .. import _core
 from .._parameters import choose, refuse
 from ..model.model import Model
-from ..model.records import CALIBRATORS, Calibration, Knots
+from ..model.records import CALIBRATIONS, Calibration, Knots
 from .training import Training
 
 N_FOLDS = 5
 _MOST_STEPS = 100
+_PRIOR = 3.0  # precision of the normal prior of slope and intercepts, whose means are those of the identity
+_LEAST = 1e-3  # probabilities of trees and forests are clipped to it before their logarithm is scaled
+_LEAST_KEPT = 1e-6  # and to this, if they are kept
 _SIGMOID_WEIGHT = 30.0  # rows that the sigmoid counts for in every step of an isotonic map
 _LONGEST_LINE = 0.5  # of an isotonic map, in log-odds
+_CERTAIN = 40.0  # e^-40 + 1 is 1 in double precision
 
 
 def check_calibrate(method: Any, training: Training, *, continues: bool) -> str | None:
     """Check ``calibrate``: a method, or None."""
-    checked: str | None = choose("calibrate", method, (None, *CALIBRATORS))
+    checked: str | None = choose("calibrate", method, (None, *CALIBRATIONS))
     if checked is None:
         return None
     if continues:
@@ -69,23 +74,181 @@ def calibrate(
         if len(held):
             without = build(training.take(np.flatnonzero(fold != number)), number)
             scores[held] = training.X[held].ask(without, score, n_threads)[:, -training.n_targets :]
-    return replace(model, calibration=learn_maps(scores, training, method))
+    weight = np.ones(len(fold)) if training.weight is None else training.weight
+    scored = Scored(scores, training.codes, weight, len(training.classes), model.head.adds_rounds)
+    return replace(model, calibration=learn_calibration(scored, fold, method))
 
 
-def learn_maps(scores: NDArray[np.float64], training: Training, method: str) -> Calibration:
-    """One map per target, from the scores of rows and their classes."""
-    learn = _learn_sigmoid if method == "sigmoid" else _learn_isotonic
-    first = len(training.classes) - training.n_targets
-    weight = np.ones(len(scores)) if training.weight is None else training.weight
+@dataclass(frozen=True)
+class Scored:
+    """Rows that were held out: their scores by target, classes and weights."""
+
+    score: NDArray[np.float64]
+    codes: NDArray[np.int32]
+    weight: NDArray[np.float64]
+    n_classes: int
+    is_raw: bool  # raw scores of boosted trees; else probabilities
+
+    def take(self, is_taken: NDArray[np.bool_]) -> Scored:
+        """Return some of the rows."""
+        return replace(
+            self, score=self.score[is_taken], codes=self.codes[is_taken], weight=self.weight[is_taken]
+        )
+
+    def is_of(self, target: int) -> NDArray[np.bool_]:
+        """Whether rows are of the class of a target."""
+        return self.codes == self.n_classes - self.score.shape[1] + target
+
+    @property
+    def raw(self) -> NDArray[np.float64]:
+        """Raw scores of all classes, whose softmax are the probabilities; logarithms of those of trees and forests."""
+        both = self.score
+        if self.n_classes == 2:
+            both = np.column_stack([np.zeros(len(both)) if self.is_raw else 1.0 - both[:, 0], both])
+        return both if self.is_raw else np.log(np.clip(both, _LEAST, 1.0))
+
+
+def learn_calibration(rows: Scored, fold: NDArray[np.int64], method: str) -> Calibration:
+    """Return the simplest map whose loss is at most one standard error above the least one.
+
+    The maps are, from simple to flexible, the identity, a sigmoid and steps.
+    """
+    learners = [_keep, _learn_sigmoid, *([_learn_isotonic] if method == "isotonic" else [])]
+    losses = np.empty((len(learners), len(fold)))
+    for number in np.unique(fold):
+        is_held = fold == number
+        learned, held = rows.take(~is_held), rows.take(is_held)
+        for learn, own in zip(learners, losses, strict=True):
+            own[is_held] = _measure_losses(learn(learned), held)
+    total = rows.weight.sum()
+    gaps = losses - losses[(losses @ rows.weight).argmin()]
+    means = gaps @ rows.weight / total
+    errors = np.sqrt(((gaps - means[:, None]) ** 2) @ rows.weight**2) / total
+    return learners[int(np.flatnonzero(means <= errors)[0])](rows)
+
+
+def _measure_losses(calibration: Calibration, rows: Scored) -> NDArray[np.float64]:
+    """Return the log loss of every row."""
+    maps = zip(calibration.knots, rows.score.T, strict=True)
+    if calibration.kind == "sigmoid":
+        own = np.column_stack([_sigmoid(x[0] * score + y[0]) for (x, y), score in maps])
+    else:
+        own = np.column_stack([np.interp(score, x, y) for (x, y), score in maps])
+    proba = own if rows.n_classes > 2 else np.column_stack([1.0 - own, own])
+    true = proba[np.arange(len(proba)), rows.codes]
+    least = np.finfo(np.float64).tiny
+    return -np.log(np.maximum(true / np.maximum(proba.sum(axis=1), least), least))
+
+
+def _sigmoid(raw: NDArray[np.float64]) -> NDArray[np.float64]:
+    return 1.0 / (1.0 + np.exp(-np.clip(raw, -700.0, 700.0)))
+
+
+def _keep(rows: Scored) -> Calibration:
+    """Return the identity; probabilities of trees and forests are not exactly 0 or 1, though."""
+    if rows.is_raw:
+        return _scale_raw(rows, 1.0, np.zeros(rows.n_classes))
+    ends = np.array([_LEAST_KEPT, 1.0 - _LEAST_KEPT])
+    return Calibration.of("lines", [Knots(ends, ends)] * rows.score.shape[1])
+
+
+def _learn_sigmoid(rows: Scored) -> Calibration:
+    """Return a linear map of the raw scores, or of the log-odds of trees and forests."""
+    slope, intercepts = _fit_line(rows)
+    return (_scale_raw if rows.is_raw else _scale_odds)(rows, slope, intercepts)
+
+
+def _scale_raw(rows: Scored, slope: float, intercepts: NDArray[np.float64]) -> Calibration:
+    """Return sigmoids of slope · raw score + intercept.
+
+    With more than two classes, they are moved to where a sigmoid is an exponential function: divided by their sum,
+    they are the softmax.
+    """
+    if rows.n_classes == 2:
+        shifts = np.diff(intercepts)
+    else:
+        shifts = intercepts - (_CERTAIN + (slope * rows.score + intercepts).max())
+    return Calibration.of("sigmoid", [Knots(np.array([slope]), np.array([shift])) for shift in shifts])
+
+
+def _scale_odds(rows: Scored, slope: float, intercepts: NDArray[np.float64]) -> Calibration:
+    """Return the map of probabilities that scales log-odds, or of more than two classes logarithms, as lines."""
+    least, step = np.log(_LEAST), _LONGEST_LINE / 2.0
+    if rows.n_classes == 2:
+        end = np.log1p(-_LEAST) - least
+        odds = np.linspace(-end, end, int(np.ceil(2.0 * end / step)) + 1)
+        return Calibration.of("lines", [Knots(_sigmoid(odds), _sigmoid(slope * odds + np.diff(intercepts)))])
+    logs = np.linspace(least, 0.0, int(np.ceil(-least / step)) + 1)
+    shifts = intercepts - intercepts.max()
+    return Calibration.of("lines", [Knots(np.exp(logs), np.exp(slope * logs + shift)) for shift in shifts])
+
+
+def _fit_line(rows: Scored) -> tuple[float, NDArray[np.float64]]:
+    """Return the slope (0 or more) and the intercepts of all classes that scale raw scores best."""
+    slope, intercepts = _minimise(rows.raw, rows)
+    if slope >= 0.0:
+        return slope, intercepts
+    return 0.0, _minimise(np.zeros((len(rows.codes), rows.n_classes)), rows)[1]
+
+
+def _minimise(raw: NDArray[np.float64], rows: Scored) -> tuple[float, NDArray[np.float64]]:
+    """Return slope and intercepts of least log loss with a prior towards 1 and 0, by Newton's method."""
+    identity = np.append(1.0, np.zeros(rows.n_classes))
+    at = np.arange(len(raw)), rows.codes
+
+    def score(found: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        scaled = found[0] * raw + found[1:]
+        scaled -= scaled.max(axis=1, keepdims=True)
+        power = np.exp(scaled)
+        total = power.sum(axis=1)
+        loss = float(rows.weight @ (np.log(total) - scaled[at]))
+        return loss + 0.5 * _PRIOR * float(((found - identity) ** 2).sum()), power / total[:, None]
+
+    found = identity
+    loss, share = score(found)
+    for _ in range(_MOST_STEPS):
+        excess = share.copy()
+        excess[at] -= 1.0
+        excess *= rows.weight[:, None]
+        slope = np.append((excess * raw).sum(), excess.sum(axis=0)) + _PRIOR * (found - identity)
+        weighted, mean = share * rows.weight[:, None], (share * raw).sum(axis=1)
+        curve = np.empty((len(found), len(found)))
+        curve[0, 0] = (weighted * raw**2).sum() - rows.weight @ mean**2
+        curve[0, 1:] = curve[1:, 0] = (weighted * (raw - mean[:, None])).sum(axis=0)
+        curve[1:, 1:] = np.diag(weighted.sum(axis=0)) - weighted.T @ share
+        step = np.linalg.solve(curve + _PRIOR * np.eye(len(found)), slope)
+        new, new_share = score(found - step)
+        while new > loss and np.abs(step).max() > 1e-12:
+            step = step / 2.0
+            new, new_share = score(found - step)
+        if new >= loss:
+            break
+        is_done = loss - new <= 1e-12 * loss
+        found, loss, share = found - step, new, new_share
+        if is_done:
+            break
+    return float(found[0]), found[1:]
+
+
+def _learn_isotonic(rows: Scored) -> Calibration:
+    """Return steps for every target, shrunk towards the sigmoid."""
+    slope, intercepts = _fit_line(rows)
+    scaled = slope * rows.raw + intercepts
+    power = np.exp(scaled - scaled.max(axis=1, keepdims=True))
+    n_targets = rows.score.shape[1]
+    sigmoid = (power / power.sum(axis=1, keepdims=True))[:, -n_targets:]
     knots = [
-        learn(scores[:, target], training.codes == first + target, weight)
-        for target in range(training.n_targets)
+        _learn_steps(rows.score[:, target], rows.is_of(target), rows.weight, sigmoid[:, target])
+        for target in range(n_targets)
     ]
-    return Calibration.of(method, knots)
+    return Calibration.of("lines", knots)
 
 
-def _learn_isotonic(
-    score: NDArray[np.float64], is_target: NDArray[np.bool_], weight: NDArray[np.float64]
+def _learn_steps(
+    score: NDArray[np.float64],
+    is_target: NDArray[np.bool_],
+    weight: NDArray[np.float64],
+    sigmoid: NDArray[np.float64],
 ) -> Knots:
     """Return an isotonic map whose steps are shrunk towards the sigmoid and joined at their centres.
 
@@ -93,13 +256,13 @@ def _learn_isotonic(
     sigmoid of the step. Steps that are no longer ascending are pooled again. So steps of few rows, above all those at
     the ends, are not certain, and no probability is beyond Platt's targets.
     """
-    (slope,), (intercept,) = _learn_sigmoid(score, is_target, weight)
     x, place = np.unique(score, return_inverse=True)
-    total, n_target = (np.bincount(place, own).astype(np.float64) for own in (weight, weight * is_target))
-    sigmoid = 1.0 / (1.0 + np.exp(-np.clip(slope * x + intercept, -700.0, 700.0)))
+    total, n_target, at_sigmoid = (
+        np.bincount(place, own).astype(np.float64) for own in (weight, weight * is_target, weight * sigmoid)
+    )
     first = _find_steps(n_target / total, total)[0]
     of_step, hits = np.add.reduceat(total, first), np.add.reduceat(n_target, first)
-    expected = np.add.reduceat(total * sigmoid, first) / of_step
+    expected = np.add.reduceat(at_sigmoid, first) / of_step
     shrunk = (hits + _SIGMOID_WEIGHT * expected) / (of_step + _SIGMOID_WEIGHT)
     pooled, share = _find_steps(shrunk, of_step + _SIGMOID_WEIGHT)
     first = first[pooled]
@@ -132,36 +295,3 @@ def _join(x: NDArray[np.float64], y: NDArray[np.float64]) -> Knots:
     probability = np.maximum.accumulate(1.0 / (1.0 + np.exp(-np.interp(place, corner, logit))))
     is_next = np.diff(joined, prepend=-np.inf) > 0.0  # corners may be neighbouring numbers
     return Knots(joined[is_next], probability[is_next])
-
-
-def _learn_sigmoid(
-    score: NDArray[np.float64], is_target: NDArray[np.bool_], weight: NDArray[np.float64]
-) -> Knots:
-    """Platt's map, with his targets (t + 1) / (t + 2) and 1 / (u + 2), by Newton's method.
-
-    The score is divided by its largest size first, so that steps are of a size whatever its scale.
-    """
-    n_target, n_other = float(weight[is_target].sum()), float(weight[~is_target].sum())
-    wanted = np.where(is_target, (n_target + 1.0) / (n_target + 2.0), 1.0 / (n_other + 2.0))
-    scale = float(np.abs(score).max()) or 1.0
-    columns = np.stack([score / scale, np.ones(len(score))])
-    found = np.array([0.0, np.log((n_target + 1.0) / (n_other + 1.0))])
-
-    def measure(at: NDArray[np.float64]) -> float:
-        raw = at @ columns
-        return float(np.sum(weight * (np.logaddexp(0.0, raw) - wanted * raw)))
-
-    loss = measure(found)
-    for _ in range(_MOST_STEPS):
-        share = 1.0 / (1.0 + np.exp(-np.clip(found @ columns, -700.0, 700.0)))
-        slope = columns @ (weight * (share - wanted))
-        curve = (columns * (weight * share * (1.0 - share))) @ columns.T + 1e-10 * np.eye(2)
-        step = np.linalg.solve(curve, slope)
-        while (new := measure(found - step)) > loss and np.abs(step).max() > 1e-12:
-            step = step / 2.0
-        if new >= loss:
-            break
-        found, is_done, loss = found - step, loss - new <= 1e-12 * loss, new
-        if is_done:
-            break
-    return Knots(found[:1] / scale, found[1:])

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from .. import _core
 from .._parameters import is_real, refuse
 
-CALIBRATORS = _core.CALIBRATORS
+CALIBRATIONS = ("sigmoid", "isotonic")  # methods of ``calibrate``
+CALIBRATORS = _core.CALIBRATORS  # kinds of maps
 
 
 @dataclass(frozen=True)
@@ -170,7 +171,7 @@ def scale_down(response: NDArray[np.float64]) -> tuple[NDArray[np.float64], Any]
 
 
 class Knots(NamedTuple):
-    """The map of one target: slope and intercept of a sigmoid, or the corners of an isotonic map."""
+    """The map of one target: slope and intercept of a sigmoid, or the corners of lines."""
 
     x: NDArray[np.float64]
     y: NDArray[np.float64]
@@ -182,21 +183,21 @@ class Calibration:
 
     It maps the raw score of a boosted model, else the uncalibrated probability.
 
-    A sigmoid is 1 / (1 + exp(-(x·score + y))). An isotonic map has lines between its corners and is constant beyond
-    them. Of two classes the first has the rest; of more, the probabilities are divided by their sum.
+    A sigmoid is 1 / (1 + exp(-(x·score + y))). Lines join ascending corners; beyond them the map is
+    constant. Of two classes the first has the rest; of more, the probabilities are divided by their sum.
     """
 
-    method: str  # one of CALIBRATORS
+    kind: str  # one of CALIBRATORS
     ptr: NDArray[np.int64]  # first knot of every map, shape (n_maps + 1,)
     x: NDArray[np.float64]
     y: NDArray[np.float64]
 
     @classmethod
-    def of(cls, method: str, knots: list[Knots]) -> Calibration:
+    def of(cls, kind: str, knots: list[Knots]) -> Calibration:
         """From the maps of the targets."""
         ptr = np.cumsum([0, *(len(one.x) for one in knots)], dtype=np.int64)
         return cls(
-            method, ptr, np.concatenate([one.x for one in knots]), np.concatenate([one.y for one in knots])
+            kind, ptr, np.concatenate([one.x for one in knots]), np.concatenate([one.y for one in knots])
         )
 
     @property
@@ -213,4 +214,4 @@ class Calibration:
     @property
     def parts(self) -> tuple[str, Any, Any, Any]:
         """As the core takes it."""
-        return self.method, self.ptr, self.x, self.y
+        return self.kind, self.ptr, self.x, self.y

@@ -227,7 +227,7 @@ def _describe_calibration(fitted: Model) -> dict[str, Any] | None:
     if calibration is None:
         return None
     knots = [{"x": own.x.tolist(), "y": own.y.tolist()} for own in calibration.knots]
-    return {"method": calibration.method, "knots": knots}
+    return {"kind": calibration.kind, "knots": knots}
 
 
 def _describe_features(fitted: Model, X: NDArray[Any], samples: NDArray[Any]) -> dict[str, Any]:

@@ -404,10 +404,10 @@ const scoreNumber = (finish) => (model, row) => {
 
 // Calibrated probabilities from the scores of the targets, which are raw scores or uncalibrated probabilities. Same
 // arithmetic as cpp/lhtree/score/heads.cpp.
-function calibrate({ method, knots }, scores, nClasses) {
+function calibrate({ kind, knots }, scores, nClasses) {
   const logistic = (raw) => (raw > 0 ? 1 / (1 + Math.exp(-raw)) : Math.exp(raw) / (1 + Math.exp(raw)));
   const map = ({ x, y }, score) => {
-    if (method === "sigmoid") return logistic(x[0] * score + y[0]);
+    if (kind === "sigmoid") return logistic(x[0] * score + y[0]);
     if (!(score > x[0])) return y[0];
     const next = x.findIndex((each) => each > score);
     if (next < 0) return y[y.length - 1];
