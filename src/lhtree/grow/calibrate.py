@@ -97,7 +97,8 @@ class Scored:
 
     def is_of(self, target: int) -> NDArray[np.bool_]:
         """Whether rows are of the class of a target."""
-        return self.codes == self.n_classes - self.score.shape[1] + target
+        is_of: NDArray[np.bool_] = self.codes == self.n_classes - self.score.shape[1] + target
+        return is_of
 
     @property
     def raw(self) -> NDArray[np.float64]:
@@ -141,7 +142,8 @@ def _measure_losses(calibration: Calibration, rows: Scored) -> NDArray[np.float6
 
 
 def _sigmoid(raw: NDArray[np.float64]) -> NDArray[np.float64]:
-    return 1.0 / (1.0 + np.exp(-np.clip(raw, -700.0, 700.0)))
+    share: NDArray[np.float64] = 1.0 / (1.0 + np.exp(-np.clip(raw, -700.0, 700.0)))
+    return share
 
 
 def _keep(rows: Scored) -> Calibration:
