@@ -110,7 +110,7 @@ def test_sigmoids_minimise_the_loss_with_a_prior_towards_the_identity(n_classes,
     proba = np.exp(log_softmax(wanted[0] * raw + wanted[1:], axis=1))
     calibration = _learn_sigmoid(rows)
     found = [map_slowly(calibration, own) for own in rows.score.tolist()]
-    # Lines of probabilities are near the sigmoid; those of raw scores are the same, up to the peer's tolerance.
+    # Probabilities have lines near the sigmoid; raw scores have the sigmoid, up to the tolerance of the minimiser.
     np.testing.assert_allclose(found, proba, rtol=0, atol=1e-4 if is_raw else 0.01)
 
 

@@ -23,7 +23,7 @@ from .training import Training
 
 N_FOLDS = 5
 _MOST_STEPS = 100
-_PRIOR = 3.0  # precision of the normal prior of slope and intercepts, whose means are those of the identity
+_PRIOR = 3.0  # precision of the normal prior of slope (mean 1) and intercepts (mean 0)
 _LEAST = 1e-3  # probabilities of trees and forests are clipped to it before their logarithm is scaled
 _LEAST_KEPT = 1e-6  # and to this, if they are kept
 _SIGMOID_WEIGHT = 30.0  # rows that the sigmoid counts for in every step of an isotonic map
@@ -102,7 +102,7 @@ class Scored:
 
     @property
     def raw(self) -> NDArray[np.float64]:
-        """Raw scores of all classes, whose softmax are the probabilities; logarithms of those of trees and forests."""
+        """Raw scores of all classes: their softmax is the probability. Trees and forests: logarithms of probabilities."""
         both = self.score
         if self.n_classes == 2:
             both = np.column_stack([np.zeros(len(both)) if self.is_raw else 1.0 - both[:, 0], both])
@@ -138,7 +138,8 @@ def _measure_losses(calibration: Calibration, rows: Scored) -> NDArray[np.float6
     proba = own if rows.n_classes > 2 else np.column_stack([1.0 - own, own])
     true = proba[np.arange(len(proba)), rows.codes]
     least = np.finfo(np.float64).tiny
-    return -np.log(np.maximum(true / np.maximum(proba.sum(axis=1), least), least))
+    losses: NDArray[np.float64] = -np.log(np.maximum(true / np.maximum(proba.sum(axis=1), least), least))
+    return losses
 
 
 def _sigmoid(raw: NDArray[np.float64]) -> NDArray[np.float64]:
