@@ -170,7 +170,11 @@ TEST(gini_cuts_match_a_search_of_all_cuts) {
         const double step = i % 4 ? 1.0 : 1e-9;
         std::vector<double> rest(1 + random.below(most)), target(1 + random.below(most)), weights;
         for (auto* sums : {&rest, &target})
-            for (double& sum : *sums) sum = 1.0 - step * static_cast<double>(random.below(n_levels));
+            for (double& sum : *sums) {
+                const bool is_least = i % 7 == 0 && random.below(2) == 0;  // a bin of half the rows
+                const std::size_t level = is_least ? n_levels - 1 : random.below(n_levels);
+                sum = 1.0 - step * static_cast<double>(level);
+            }
         for (std::size_t row = 0; row < rest.size() + target.size(); ++row)
             weights.push_back(static_cast<double>(1 + random.below(3)));
         const CutCase data(rest, target, weights);
@@ -194,7 +198,7 @@ TEST(row_sorter_matches_a_stable_sort) {
                           std::numeric_limits<float>::lowest(),
                           std::numeric_limits<float>::denorm_min(),
                           -std::numeric_limits<float>::denorm_min()};
-    for (const std::size_t n : {0, 1, 2, 19, 20, 21, 399, 400, 401, 5000})
+    for (const std::size_t n : {0, 1, 2, 19, 159, 160, 161, 399, 400, 401, 5000})
         for (const int kind : {0, 1, 2, 3, 4}) {
             std::vector<KeyedRow> entries;
             std::vector<std::pair<float, std::size_t>> naive;

@@ -30,19 +30,23 @@ void Binned::bin(const CodedRows& coded, std::size_t n, std::size_t most) {
         low = std::min(low, bin_[i]);
         high = std::max(high, bin_[i]);
     }
+    // Exact codes are moved so that the least has a bin of its own: often it is the 0 of most rows.
     const auto range = static_cast<std::size_t>(high - low);
-    unsigned shift = 0;
-    while (range >> shift >= most) ++shift;
-    n_bins_ = (range >> shift) + 1;
-    has_one_value_each_ = coded.is_exact && shift == 0;
-    for (std::size_t i = 0; i < n; ++i) bin_[i] = static_cast<Code>((bin_[i] - low) >> shift);
+    unsigned shift = 0, moved = 0;
+    while ((range + moved) >> shift >= most) {
+        ++shift;
+        moved = coded.is_exact ? (1u << shift) - 1 : 0;
+    }
+    n_bins_ = ((range + moved) >> shift) + 1;
+    n_single_ = !coded.is_exact ? 0 : shift == 0 ? n_bins_ : 1;
+    for (std::size_t i = 0; i < n; ++i) bin_[i] = static_cast<Code>((bin_[i] - low + moved) >> shift);
 }
 
 void Binned::bin(const double* feature_sums, std::size_t n, std::size_t most) {
     n_ = n;
     bin_.resize(std::max(bin_.size(), n));
     n_bins_ = most;
-    has_one_value_each_ = false;
+    n_single_ = 0;
     double low, high;
     grow_kernels().extremes(feature_sums, n, low, high);
     const double last = static_cast<double>(n_bins_ - 1);
@@ -56,7 +60,7 @@ std::size_t ChosenRows::take_rows() {
     const std::size_t n = bins_.n_rows();
     chosen_.resize(std::max(chosen_.size(), n + 1));
     std::size_t n_chosen = 0;
-    if (bins_.has_one_value_each()) {
+    if (bins_.n_single() == bins_.size()) {
         some_row_.resize(std::max(some_row_.size(), bins_.size()));
         for (std::size_t i = 0; i < n; ++i) some_row_[bins_[i]] = static_cast<std::uint32_t>(i);
         for (std::size_t b = 0; b < bins_.size(); ++b) {
@@ -64,6 +68,12 @@ std::size_t ChosenRows::take_rows() {
             n_chosen += is_chosen_[b];
         }
         return n_chosen;
+    }
+    if (bins_.n_single() > 0 && is_chosen_[0]) {
+        std::uint32_t row = 0;
+        while (bins_[row] != 0) ++row;
+        chosen_[n_chosen++] = row;
+        is_chosen_[0] = false;
     }
     for (std::size_t i = 0; i < n; ++i) {
         chosen_[n_chosen] = static_cast<std::uint32_t>(i);
@@ -81,17 +91,15 @@ std::size_t Narrower::most_bins(std::size_t n) {
 
 void Narrower::count(std::size_t n_rest) {
     const std::size_t n_bins = bins_.size();
-    rest_count_.assign(n_bins + 1, 0);
-    target_count_.assign(n_bins + 1, 0);
-    for (std::size_t i = 0; i < n_rest; ++i) ++rest_count_[bins_[i] + 1u];
-    for (std::size_t i = n_rest; i < bins_.n_rows(); ++i) ++target_count_[bins_[i] + 1u];
+    counts_.assign(n_bins + 1, 0);
+    for (std::size_t i = 0; i < n_rest; ++i) ++counts_[bins_[i] + 1u];
+    for (std::size_t i = n_rest; i < bins_.n_rows(); ++i) counts_[bins_[i] + 1u] += one_target;
     for (auto* values : {&rest_, &target_, &bound_}) values->resize(n_bins + 1 + slack);
-    std::uint32_t rest = 0, target = 0;
+    std::uint64_t both = 0;
+    for (std::uint64_t& count : counts_) count = both += count;
     for (std::size_t b = 0; b <= n_bins; ++b) {
-        rest_count_[b] = rest += rest_count_[b];
-        target_count_[b] = target += target_count_[b];
-        rest_[b] = static_cast<float>(rest);
-        target_[b] = static_cast<float>(target);
+        rest_[b] = static_cast<float>(rest_before(b));
+        target_[b] = static_cast<float>(target_before(b));
     }
     std::fill_n(&rest_[n_bins + 1], slack, rest_[n_bins]);
     std::fill_n(&target_[n_bins + 1], slack, target_[n_bins]);
@@ -102,12 +110,20 @@ std::size_t Narrower::choose(double limit, double min_samples_leaf) {
     const double margin = 4e-6 * static_cast<double>(bins_.n_rows());
     const float least = grow_kernels().gini_bounds(rest_.data(), target_.data(), bins_.size(),
                                                    static_cast<float>(min_samples_leaf * (1.0 + 1e-6)),
-                                                   bins_.has_one_value_each(), bound_.data());
+                                                   bins_.n_single() == bins_.size(), bound_.data());
+    if (bins_.n_single() > 0) bound_[0] = bound_behind_first();
     const auto threshold = static_cast<float>(std::min(limit, static_cast<double>(least)) + margin);
-    const auto is_empty = [&](std::size_t b) {
-        return rest_count_[b] == rest_count_[b + 1] && target_count_[b] == target_count_[b + 1];
-    };
+    const auto is_empty = [&](std::size_t b) { return counts_[b] == counts_[b + 1]; };
     return choose_bins(is_empty, [&](std::size_t b) { return bound_[b] <= threshold; });
+}
+
+// Returns the cost of the cut behind the first bin, up to rounding.
+float Narrower::bound_behind_first() const {
+    const auto impurity = [](float rest, float target) {
+        return rest + target > 0.0f ? rest * target / (rest + target) : 0.0f;
+    };
+    const std::size_t n_bins = bins_.size();
+    return impurity(rest_[1], target_[1]) + impurity(rest_[n_bins] - rest_[1], target_[n_bins] - target_[1]);
 }
 
 // Sorting few rows is faster. With weights, all rows are needed: they are added in the order of the values.
@@ -192,14 +208,6 @@ void ClassOrder::measure_feature(const Samples& samples, std::size_t feature, co
 void ClassOrder::add_up(const Samples& samples, bool is_narrowed) {
     const std::size_t n = sorted_.size(), n_rest = samples.n_rest;
     for (auto* sums : {&rest_, &target_}) sums->resize(n + slack);
-    if (is_narrowed && narrower_.has_one_value_each()) {
-        for (std::size_t i = 0; i < n; ++i) {
-            const std::size_t next = narrower_.bin_of(sorted_.row(i)) + 1;
-            rest_[i] = narrower_.rest_before(next);
-            target_[i] = narrower_.target_before(next);
-        }
-        return;
-    }
     double rest = 0.0, target = 0.0;
     for (std::size_t i = 0, bin = 0; i < n; ++i) {
         const std::size_t row = sorted_.row(i);
@@ -207,6 +215,11 @@ void ClassOrder::add_up(const Samples& samples, bool is_narrowed) {
             bin = narrower_.bin_of(row);
             rest = narrower_.rest_before(bin);
             target = narrower_.target_before(bin);
+        }
+        if (is_narrowed && narrower_.has_one_value(bin)) {
+            rest_[i] = narrower_.rest_before(bin + 1);
+            target_[i] = narrower_.target_before(bin + 1);
+            continue;
         }
         const double weight = samples.weight_of(row);
         rest += row < n_rest ? weight : 0.0;

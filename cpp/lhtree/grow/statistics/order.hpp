@@ -32,11 +32,11 @@ class Binned {
     std::size_t size() const { return n_bins_; }
     std::size_t n_rows() const { return n_; }
     Code operator[](std::size_t row) const { return bin_[row]; }
-    bool has_one_value_each() const { return has_one_value_each_; }
+    std::size_t n_single() const { return n_single_; }
 
   private:
     std::size_t n_ = 0, n_bins_ = 0;
-    bool has_one_value_each_ = false;
+    std::size_t n_single_ = 0;  // of the first bins, with one value each: none, the first or all
     std::vector<Code> bin_;
 };
 
@@ -45,7 +45,7 @@ class ChosenRows {
   public:
     const std::uint32_t* chosen() const { return chosen_.data(); }
     std::size_t bin_of(std::size_t row) const { return bins_[row]; }
-    bool has_one_value_each() const { return bins_.has_one_value_each(); }
+    bool has_one_value(std::size_t bin) const { return bin < bins_.n_single(); }
 
   protected:
     Binned bins_;
@@ -88,15 +88,19 @@ class Narrower : public ChosenRows {
     std::size_t choose(double limit, double min_samples_leaf);
 
     // Number of rows of each class before a bin.
-    double rest_before(std::size_t bin) const { return rest_count_[bin]; }
-    double target_before(std::size_t bin) const { return target_count_[bin]; }
+    std::int32_t rest_before(std::size_t bin) const { return static_cast<std::int32_t>(counts_[bin]); }
+    std::int32_t target_before(std::size_t bin) const {
+        return static_cast<std::int32_t>(counts_[bin] / one_target);
+    }
 
   private:
-    std::vector<std::uint32_t> rest_count_, target_count_;
+    static constexpr std::uint64_t one_target = std::uint64_t{1} << 32;  // both counts are in one number
+    std::vector<std::uint64_t> counts_;
     std::vector<float> rest_, target_, bound_;
 
     static std::size_t most_bins(std::size_t n);
     void count(std::size_t n_rest);
+    float bound_behind_first() const;
 };
 
 // Rows sorted by a value; ties keep their order.

@@ -78,7 +78,7 @@ std::size_t RunNarrower::choose(double limit, double min_samples_leaf) {
     const double threshold = std::min(limit, least) + 1e-9 * n;  // above the rounding error
     const auto is_empty = [&](std::size_t b) { return before_[b] == before_[b + 1]; };
     return choose_bins(is_empty, [&](std::size_t b) {
-        const bool is_single = before_[b + 1] - before_[b] == 1 || has_one_value_each();
+        const bool is_single = before_[b + 1] - before_[b] == 1 || has_one_value(b);
         const double most_right = n - (is_single ? before(b + 1) : before(b));
         const double bound = is_single ? cost(b + 1) : left_[b] + right_[b + 1];
         return is_allowed(before(b + 1), most_right) && bound <= threshold;
@@ -122,14 +122,6 @@ void RunOrder::add_up(const ClassedSamples& samples, const RunTotals& totals, bo
     const std::size_t n = sorted_.size(), n_runs = totals.size();
     cost_.resize(std::max(cost_.size(), n));
     left_.resize(std::max(left_.size(), n));
-    if (is_narrowed && narrower_.has_one_value_each()) {
-        for (std::size_t i = 0; i < n; ++i) {
-            const std::size_t next = narrower_.bin_of(sorted_.row(i)) + 1;
-            cost_[i] = narrower_.cost(next);
-            left_[i] = narrower_.before(next);
-        }
-        return;
-    }
     const double total = totals.weight();
     double left = 0.0, left_squares = 0.0, right_squares = 0.0;
     of_left_.assign(n_runs, 0.0);
@@ -137,6 +129,12 @@ void RunOrder::add_up(const ClassedSamples& samples, const RunTotals& totals, bo
     for (const double weight : totals.of) right_squares += weight * weight;
     for (std::size_t i = 0, bin = 0; i < n; ++i) {
         const std::size_t row = sorted_.row(i);
+        if (is_narrowed && narrower_.has_one_value(narrower_.bin_of(row))) {
+            bin = narrower_.bin_of(row);
+            left_[i] = narrower_.before(bin + 1);
+            cost_[i] = narrower_.cost(bin + 1);
+            continue;
+        }
         if (is_narrowed && (i == 0 || narrower_.bin_of(row) != bin)) {  // rows before it may be missing
             bin = narrower_.bin_of(row);
             left = left_squares = right_squares = 0.0;
