@@ -102,7 +102,7 @@ class Scored:
 
     @property
     def raw(self) -> NDArray[np.float64]:
-        """Raw scores of all classes: their softmax is the probability. Trees and forests: logarithms of probabilities."""
+        """Raw scores of all classes; of trees and forests, logarithms of probabilities."""
         both = self.score
         if self.n_classes == 2:
             both = np.column_stack([np.zeros(len(both)) if self.is_raw else 1.0 - both[:, 0], both])
