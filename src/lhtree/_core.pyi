@@ -279,7 +279,7 @@ def grow_compact(Z: Annotated[NDArray[numpy.float32], dict(shape=(None, None), o
 
 LINKS: tuple[str, ...]
 
-CALIBRATORS: tuple = ('sigmoid', 'isotonic')
+CALIBRATORS: tuple = ('sigmoid', 'lines')
 
 CLIP: float = 1e+30
 
