@@ -32,11 +32,12 @@ LIMITS: dict[str, str] = {
     "levels of a tree are passes over rows that do not fit into the cache",
     "threads_quiet_1": "bandwidth shared by both cores (copying: {copy_two_threads:.2f} times one core's rate)",
     "threads_quiet_4": "bandwidth and cache shared by both cores (copying: {copy_two_threads:.2f} times one's rate)",
-    "boost_catboost_eeg": "few features: with 14, a row costs 0.26 µs a round, more than half of it in the passes for "
+    "boost_catboost_eeg": "few features: with 14, a row costs 0.09 µs a round, about half of it in the passes for "
     "hyperplanes",
-    "boost_catboost_magic": "few features: with 10, a row costs 0.2 µs a round, 0.09 µs of it without hyperplanes",
-    "boost_catboost_skin": "few features: with 3, a row costs 0.1 µs a round, most of it for probabilities, draws and "
-    "parting, which do not depend on the number of features",
+    "boost_catboost_magic": "few features: with 10, a row costs 0.08 µs a round, about half of it in the passes for "
+    "hyperplanes",
+    "boost_catboost_skin": "few features: with 3, a row costs 0.04 µs a round, more than a third of it in the passes "
+    "for hyperplanes, and as much for derivatives, draws and parting, which do not depend on the number of features",
     "boost_row_spambase": _FOUR_TIMES,
     "boost_row_magic": _FOUR_TIMES,
     "boost_threads_busy": "cause not examined: one measurement on a shared machine",

@@ -58,7 +58,10 @@ LevelFinder::LevelFinder(const SplitFinder& finder, const std::vector<Totals>& b
     : finder_(finder), blocks_(blocks) {}
 
 bool LevelFinder::matters(const Totals& totals) const {
-    return finder_.rules().monotonic.empty() ? finder_.may_split(totals.sums) : totals.sums.weight > 0;
+    if (!finder_.rules().monotonic.empty()) return totals.sums.weight > 0;
+    // Each side needs the least hessian; half a quantum keeps rounding off the border.
+    const double hessian = (static_cast<double>(totals.sums.hessian) + 0.5) * finder_.quanta().hessian;
+    return finder_.may_split(totals.sums) && hessian >= 2.0 * finder_.least_hessian();
 }
 
 void LevelFinder::add_gains(const Totals& totals, const Prefixes& left, int sign, Gains& gains) const {
@@ -141,7 +144,7 @@ void LevelFinder::cut_feature(std::int32_t feature, const Bins& bins,
         all += blocks_[block].sums;
         if (histograms[block].empty()) continue;
         read_block(block, [&](const Histogram& sums, std::size_t begin) {
-            for (std::size_t bin = 0; bin <= found; ++bin) cut.left[block] += sums[begin + bin];
+            cut.left[block] = sums.total(begin, found + 1);
             if (found_side == 1) cut.left[block] += sums[begin + n_bins];
         });
         all_left += cut.left[block];
@@ -179,9 +182,7 @@ void LevelFinder::cut_direction(const Direction& direction, const Histogram* his
     const auto found = static_cast<std::size_t>(largest - gains.begin());
     LevelCut cut;
     for (std::size_t block = 0; block < blocks_.size(); ++block) {
-        Sums sums;
-        for (std::size_t step = 0; step <= found; ++step) sums += histograms[block][step];
-        cut.left.push_back(sums);
+        cut.left.push_back(histograms[block].total(0, found + 1));
     }
     cut.cut.direction = direction;
     cut.cut.sum = direction.low + static_cast<double>(found + 1) * direction.step;

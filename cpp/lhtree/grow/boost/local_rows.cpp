@@ -474,43 +474,60 @@ std::vector<SplitSums> LocalRows::perform(const SumLosses& request) {
         });
 }
 
+// The sides of a cut, by the codes of a row.
+class LocalRows::Sides {
+  public:
+    Sides(const std::optional<Cut>& cut, const Bins& bins)
+        : tables_(cut && !cut->is_single() ? cut->direction : Direction{}, bins), sum_(cut ? cut->sum : 0.0) {
+        if (!cut || !cut->is_single()) return;
+        is_single_ = true;
+        const auto feature = static_cast<std::size_t>(cut->direction.features[0]);
+        slot_ = bins.slots.of(feature);
+        for (std::size_t code = 0; code < bins.slots.n_codes(slot_); ++code) {
+            const std::size_t bin = bins.slots.bin(feature, code);
+            goes_left_[code] = bin <= cut->code || (cut->is_missing_left && bin == bins.missing(feature));
+        }
+    }
+    // Calls use(is_left) with a function of the codes of a row.
+    template <class Use>
+    void with_side(const Use& use) const {
+        if (is_single_) return use([this](const std::uint8_t* row) { return goes_left_[row[slot_]]; });
+        tables_.with_size(
+            [&](auto size) { use([&](const std::uint8_t* row) { return tables_.sum<size>(row) < sum_; }); });
+    }
+
+  private:
+    SumTables tables_;  // of several features
+    double sum_;
+    bool is_single_ = false;
+    std::size_t slot_ = 0;
+    std::array<bool, 256> goes_left_{};
+};
+
 // Splits both ranges of a block, each in its order.
-void LocalRows::split_block(Chunk& chunk, const Extent& extent, const Cut& cut, const SumTables& tables,
-                            Entry* aside, Extent (&children)[2]) const {
+void LocalRows::split_block(Chunk& chunk, const Extent& extent, const Sides& sides, Entry* aside,
+                            Extent (&children)[2]) const {
     const std::size_t m = bins().slots.size();
     const std::uint8_t* const codes = codes_ + chunk.begin * m;
-    const auto split_by = [&](const auto& is_left) {
+    sides.with_side([&](const auto& is_left) {
+        Entry* const entries = chunk.entries.data();
         std::uint32_t to = extent.begin, n_aside = 0, n_right = 0;
         for (std::uint32_t i = extent.begin; i < extent.end; ++i) {
             if (i == extent.middle) children[0].middle = to, n_right = n_aside;
-            const Entry entry = chunk.entries[i];
+            const Entry entry = entries[i];
             const bool goes_left = is_left(codes + entry.row * m);
-            chunk.entries[to] = entry;
+            entries[to] = entry;
             aside[n_aside] = entry;
             to += goes_left;
             n_aside += !goes_left;
         }
         if (extent.middle == extent.end) children[0].middle = to, n_right = n_aside;
-        std::copy(aside, aside + n_aside, chunk.entries.begin() + to);
+        std::copy(aside, aside + n_aside, entries + to);
         children[0].begin = extent.begin;
         children[0].end = children[1].begin = to;
         children[1].middle = to + n_right;
         children[1].end = extent.end;
-    };
-    if (!cut.is_single())
-        tables.with_size([&](auto size) {
-            split_by([&](const std::uint8_t* row) { return tables.sum<size>(row) < cut.sum; });
-        });
-    else {
-        const auto feature = static_cast<std::size_t>(cut.direction.features[0]);
-        const std::size_t slot = bins().slots.of(feature);
-        std::array<bool, 256> goes_left{};
-        for (std::size_t code = 0; code < bins().slots.n_codes(slot); ++code) {
-            const std::size_t bin = bins().slots.bin(feature, code);
-            goes_left[code] = bin <= cut.code || (cut.is_missing_left && bin == bins().missing(feature));
-        }
-        split_by([&](const std::uint8_t* row) { return goes_left[row[slot]]; });
-    }
+    });
 }
 
 // Adds a leaf to the scores of all rows of a block, whether they take part or not.
@@ -533,10 +550,9 @@ void LocalRows::add_leaf(const Chunk& chunk, const Extent& extent, const Leaf& l
 Done LocalRows::perform(const SplitLevel& request) {
     const std::vector<std::optional<Cut>>& cuts = request.cuts;
     const std::vector<Leaf>& leaves = request.leaves;
-    std::vector<SumTables> tables;
+    std::vector<Sides> sides;
     std::vector<LeafTables> of_leaves;
-    for (const auto& cut : cuts)
-        tables.emplace_back(cut && !cut->is_single() ? cut->direction : Direction{}, bins());
+    for (const auto& cut : cuts) sides.emplace_back(cut, bins());
     for (const Leaf& leaf : leaves) of_leaves.emplace_back(leaf, bins());
     const bool is_shared = request.n_sharing > 0;
     const std::size_t n_before = is_shared ? request.n_sharing : cuts.size();
@@ -551,7 +567,7 @@ Done LocalRows::perform(const SplitLevel& request) {
             const std::size_t item = is_shared ? 0 : block;
             if (cuts[item]) {
                 Extent children[2];
-                split_block(chunk, extent, *cuts[item], tables[item], aside.get(), children);
+                split_block(chunk, extent, sides[item], aside.get(), children);
                 next.insert(next.end(), children, children + 2);
             } else {
                 add_leaf(chunk, extent, leaves[block], of_leaves[block]);

@@ -44,6 +44,7 @@ class LocalRows : public Rows {
         std::vector<Extent> blocks;            // of the level
         std::vector<float> gradient, hessian;  // empty: computed where they are needed
     };
+    class Sides;
     struct Kept {
         const float *gradient, *hessian;
     };
@@ -101,8 +102,8 @@ class LocalRows : public Rows {
     std::vector<AnyMoments> gather_moments(const std::vector<std::vector<std::int32_t>>& features,
                                            std::size_t n_sharing);
     void add_leaf(const Chunk& chunk, const Extent& extent, const Leaf& leaf, const LeafTables& tables);
-    void split_block(Chunk& chunk, const Extent& extent, const Cut& cut, const SumTables& tables,
-                     Entry* aside, Extent (&children)[2]) const;
+    void split_block(Chunk& chunk, const Extent& extent, const Sides& sides, Entry* aside,
+                     Extent (&children)[2]) const;
 };
 
 }  // namespace lhtree::boost

@@ -101,12 +101,12 @@ void Histogram::subtract(const Histogram& other) {
 
 SumTables::SumTables(const Direction& direction, const Bins& bins)
     : tables_(direction.features.size() * 256) {
-    for (std::size_t i = 0; i < direction.features.size(); ++i) {
-        const auto f = static_cast<std::size_t>(direction.features[i]);
-        slots_.push_back(bins.slots.of(f));
+    const ValueTables values(bins, direction.features);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        slots_.push_back(values.slot(i));
+        const auto weight = static_cast<double>(direction.weights[i]);
         for (std::size_t code = 0; code < bins.slots.n_codes(slots_[i]); ++code)
-            tables_[i * 256 + code] =
-                static_cast<double>(direction.weights[i]) * static_cast<double>(bins.value_of(f, code));
+            tables_[i * 256 + code] = weight * static_cast<double>(values.values(i)[code]);
     }
 }
 

@@ -96,6 +96,16 @@ class Histogram {
     void read(const Use& use) const {
         lean_.empty() ? use(full_.data()) : use(lean_.data());
     }
+    // The sum of n bins or steps.
+    Sums total(std::size_t first, std::size_t n) const {
+        Sums all;
+        read([&](const auto* sums) {
+            std::decay_t<decltype(*sums)> own;
+            for (std::size_t i = 0; i < n; ++i) own += sums[first + i];
+            all = own;
+        });
+        return all;
+    }
     void merge(const Histogram& other);
     void subtract(const Histogram& other);
 
