@@ -156,7 +156,7 @@ void score_all(const Scorer& scorer, Source& source, bool is_normal) {
     const Strided<Value> rows{x.data(), n_rows, m, static_cast<std::ptrdiff_t>(m), 1};
     Watch watch;
     const Link& link = scorer.head();
-    std::vector<double> out(n_rows * std::max<std::size_t>(scorer.n_classes(), 1));
+    std::vector<double> out(n_rows * std::max(scorer.n_classes(), scorer.n_targets()));
     for (const Score score : {Score::proba, Score::uncalibrated, Score::wolf, Score::membership,
                               Score::confidence, Score::raw_score, Score::value})
         try {
