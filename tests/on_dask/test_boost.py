@@ -51,6 +51,18 @@ def test_regressors(cluster, tmp_path, settings, weight):
     assert_same(fitted, local, tmp_path)
 
 
+def test_several_outputs(cluster, tmp_path):
+    X, _, response = draw_rows()
+    both = np.stack([response, 1e3 * response**2], axis=1)
+    quantiles = {"loss": "quantile", "quantile": [0.1, 0.9]}
+    for settings, y in ((quantiles, response), ({"multi_output": "one_tree"}, both)):
+        X_parts, y_parts = to_dask((100, len(X) - 100), X, y)
+        fitted = lhdask.DaskLHBoostRegressor(**SETTINGS | settings).fit(X_parts, y_parts)
+        local = lhtree.LHBoostRegressor(**SETTINGS | settings).fit(X, y)
+        assert_same(fitted, local, tmp_path)
+        np.testing.assert_array_equal(fitted.predict(X_parts).compute(), local.predict(X))
+
+
 def make_frame():
     """Categories in the order of the rows, so that partitions have different ones; many of another column."""
     X, y, _ = draw_rows()
