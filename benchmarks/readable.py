@@ -72,7 +72,7 @@ def _count_curves(model: Any) -> int:
         # The first and the last place of every axis are for missing and unknown values.
         steps = scores[tuple(slice(1, -1) for _ in features)]
         if len(features) == 1:  # neighbours of one height are one step
-            is_new = (np.diff(steps, axis=0) != 0).reshape(len(steps) - 1, -1).any(axis=1)
+            is_new = (np.diff(steps, axis=0) != 0).reshape(len(steps) - 1, steps[0].size).any(axis=1)
             n_steps = 1 + int(is_new.sum())
             numbers += n_steps - 1 + n_steps * (steps[0].size)
         else:

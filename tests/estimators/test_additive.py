@@ -260,3 +260,48 @@ class TestEdits:
         *_, editor = self.edit()
         with pytest.raises(ValueError, match=message):
             getattr(editor, method)(*arguments)
+
+
+class TestPoints:
+    @pytest.mark.parametrize("good", [0, 1])
+    def test_printed_points_predict(self, good):
+        X, y = make_loans()
+        model = AdditiveLHTClassifier([("age", "income")], max_steps=5, **FAST).fit(X, y)
+        table = model.points_table(pdo=20, base=600, odds=50, good=good)
+        frame = table.to_frame()
+        points = np.full(len(X), frame.loc[0, "points"])
+        for curve in model.curves_:
+            own = frame[frame["column"] == curve.name]["points"].to_numpy()
+            points += own[find_steps(curve, X[curve.name].tolist() if curve.categories else X[curve.name])]
+        (surface,) = model.surfaces_
+        first, second = (
+            np.where(
+                np.isnan(X[scale.column]), -1, np.searchsorted(scale.edges, X[scale.column], side="right")
+            )
+            for scale in surface.scales
+        )
+        own = frame[frame["column"] == "age × income"]["points"].to_numpy().reshape(surface.values.shape)
+        points += own[first, second]
+        np.testing.assert_array_equal(table.predict(X), points)
+        odds = 50.0 * 2.0 ** ((points - 600) / 20.0)
+        np.testing.assert_allclose(table.model.predict_proba(X)[:, good], odds / (1.0 + odds), rtol=1e-9)
+        np.testing.assert_allclose(table.model.decision_function(X), model.decision_function(X), atol=0.08)
+        page = table.to_html("Loans <A>")
+        assert "Loans &lt;A&gt;" in page
+        assert page.count("<tr>") == len(frame) - 1
+        assert str(table).splitlines()[1].split() == ["base", str(table.base)]
+
+    def test_unsuitable_arguments_are_rejected(self):
+        X, y = make_loans()
+        model = AdditiveLHTClassifier(0, **FAST).fit(X, y)
+        for options, message in (
+            ({"pdo": 0}, "pdo=0 is not valid: pass a positive number"),
+            ({"odds": -1}, "odds=-1 is not valid"),
+            ({"base": np.inf}, "base=inf is not valid"),
+            ({"good": 7}, "good=7 is not valid: pass one of the classes 0 and 1"),
+        ):
+            with pytest.raises(ValueError, match=message):
+                model.points_table(**options)
+        wine = AdditiveLHTClassifier(0, **FAST).fit(*load_wine(return_X_y=True))
+        with pytest.raises(ValueError, match="has 3 classes, and a scorecard needs two"):
+            wine.points_table()

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from .. import _core
 from .._core import Scorer
-from .._parameters import REGRESSION_LOSSES, draw_seed
+from .._parameters import REGRESSION_LOSSES, draw_seed, is_real, refuse
 from ..describe.curves import Curve, Surface, read_curves, read_surfaces
+from ..describe.points import PointsTable, name_scales, round_terms
 from ..grow.additive import AdditiveSettings, fit_additive
 from ..grow.boosting import code_fit, warn_opposed
 from ..grow.sources import MemoryTable
 from ..grow.training import Training, prepare
 from ..model.model import Model
 from ..model.records import AdditiveRecord
+from ..model.terms import build_trees
 from .base import ALL, CLASSIFIER, REGRESSOR, Classifier, Regressor, count_threads, document, normalise
 from .boost import CodedPredictor
 from .edits import Editor
-
-if TYPE_CHECKING:
-    pass
 
 _ADDITIVE = """
 interactions : "auto", int or list of pairs
@@ -297,6 +298,67 @@ class AdditiveLHTClassifier(Classifier, BaseAdditive):
         self.verbose = verbose
         self.n_jobs = n_jobs
         self.random_state = random_state
+
+    def points_table(
+        self, pdo: float = 20.0, base: float = 600.0, odds: float = 50.0, *, good: Any = None
+    ) -> PointsTable:
+        """Return a scorecard: whole points for every step, as banks use them. Two classes only.
+
+        A row has ``base`` points where the odds of the good class are ``odds`` to 1; they double every ``pdo`` points.
+
+        Parameters
+        ----------
+        pdo : float, default=20
+            Points that double the odds.
+        base, odds : float, default=600 and 50
+            Points of a row with these odds.
+        good : class label, optional
+            The class whose odds rise with the points; by default the first class or, if ``positive`` is given, the
+            other one.
+
+        Returns
+        -------
+        PointsTable
+            ``to_frame()``, ``to_html()`` (a page to print), ``predict(X)`` (points) and ``model``, the model whose
+            probabilities follow from the printed points.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from lhtree import AdditiveLHTClassifier
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> X = X[["worst radius", "worst texture"]]
+        >>> table = AdditiveLHTClassifier(0, max_steps=4, random_state=0).fit(X, y).points_table()
+        >>> list(table.to_frame().columns)
+        ['column', 'step', 'points']
+        """
+        for name, value in (("pdo", pdo), ("odds", odds)):
+            if not is_real(value) or not 0.0 < value < np.inf:
+                raise refuse(name, value, "a positive number")
+        if not is_real(base) or not np.isfinite(base):
+            raise refuse("base", base, "a finite number")
+        model = self._read()
+        if model.n_targets > 1:
+            raise ValueError(f"the model has {model.n_classes} classes, and a scorecard needs two.")
+        labels = model.labels
+        if good is None:
+            good = labels[1 if model.positive == 0 else 0]
+        if good not in labels:
+            raise refuse("good", good, f"one of the classes {labels[0]!r} and {labels[1]!r}")
+        terms, own_base, base_points, points, factor = round_terms(
+            model, float(pdo), float(base), float(odds), labels.index(good)
+        )
+        trees, band = build_trees(terms, model.normalisation, [1], model.n_rows or 0)
+        rounded = clone(self)
+        rounded._model = replace(
+            model,
+            trees=trees,
+            base=np.array([own_base]),
+            additive=replace(self._read_record(), band=band),
+        )
+        offset = float(base) - factor * float(np.log(odds))
+        scales = name_scales(model, terms)
+        return PointsTable(base_points, factor, offset, good, scales, tuple(points), rounded)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Raw scores: the log odds of the second of two classes, shape (n,), else one per class, shape (n, K)."""
