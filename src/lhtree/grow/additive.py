@@ -33,6 +33,7 @@ _SURFACE_CELLS = 16  # of an axis of a surface, without that of missing values
 _SCREEN_CELLS = 12  # of an axis while all pairs are compared
 _MOST_PAIRS = 32  # of interactions="auto"
 _MOST_LEVELS = 254  # of a column: a slot holds them
+_MOST_IDLE = 2  # groups of pairs in a row that do not help
 _MERGE_TOLERANCE = 5e-4  # of the held-out loss
 _MERGE_SHARES = (
     0.0,
@@ -541,7 +542,7 @@ def _count_pairs(
     if not bags.is_judge.any():
         return 0
     states = [curves] * bags.n_bags
-    while n_tried < len(ranked[0]) and n_idle < 2:
+    while n_tried < len(ranked[0]) and n_idle < _MOST_IDLE:
         n_more = min(max(n_tried, 1), len(ranked[0]) - n_tried)
         scores = raw.copy().reshape(len(bags.fold), bags.n_scores)
         for bag in range(bags.n_bags):
