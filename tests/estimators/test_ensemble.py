@@ -100,6 +100,13 @@ def test_a_class_of_one_row_is_never_held_out():
     assert np.isfinite(model.cv_score_)
 
 
+def test_tables_without_rows_to_hold_out_are_rejected(rejects):
+    with rejects:
+        clone(ENSEMBLE).fit([[0.0], [1.0]], ["no", "yes"])
+    with rejects:
+        LHEnsembleRegressor(5, cv=2).fit([[0.0]], [1.0])
+
+
 @given(
     st.integers(2, 4),
     st.integers(3, 60),
