@@ -25,6 +25,7 @@ _MODULES = {
     ".estimators.tree": ["LHTClassifier", "LHTRegressor"],
     ".evaluation": [
         "Comparison",
+        "Drift",
         "Evaluation",
         "EventScores",
         "Groups",
@@ -32,7 +33,9 @@ _MODULES = {
         "RegressionEvaluation",
         "compare",
         "evaluate",
+        "monitor",
     ],
+    ".explain._reasons": ["reasons"],
     ".evaluation.decisions": ["choose_threshold", "coverage_curve"],
     ".export": ["export_c", "export_onnx", "export_sql"],
     ".files": ["ModelFileError", "inspect"],
@@ -55,6 +58,7 @@ _MODULES = {
         "plot_weights",
     ],
     ".reports": ["report"],
+    ".reports._drift": ["drift_report"],
     ".scorer": ["Scorer", "load_scorer"],
     ".selection.sparsity": ["sparsity_curve"],
     ".selection.tuning": ["Tuning", "tune"],
@@ -82,6 +86,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors
     from .estimators.tree import LHTClassifier as LHTClassifier
     from .estimators.tree import LHTRegressor as LHTRegressor
     from .evaluation import Comparison as Comparison
+    from .evaluation import Drift as Drift
     from .evaluation import Evaluation as Evaluation
     from .evaluation import EventScores as EventScores
     from .evaluation import Groups as Groups
@@ -89,8 +94,10 @@ if TYPE_CHECKING:  # the same names for type checkers and editors
     from .evaluation import RegressionEvaluation as RegressionEvaluation
     from .evaluation import compare as compare
     from .evaluation import evaluate as evaluate
+    from .evaluation import monitor as monitor
     from .evaluation.decisions import choose_threshold as choose_threshold
     from .evaluation.decisions import coverage_curve as coverage_curve
+    from .explain._reasons import reasons as reasons
     from .export import export_c as export_c
     from .export import export_onnx as export_onnx
     from .export import export_sql as export_sql
@@ -113,6 +120,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors
     from .plot import plot_tree as plot_tree
     from .plot import plot_weights as plot_weights
     from .reports import report as report
+    from .reports._drift import drift_report as drift_report
     from .scorer import Scorer as Scorer
     from .scorer import load_scorer as load_scorer
     from .selection.sparsity import sparsity_curve as sparsity_curve

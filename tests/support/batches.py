@@ -1,6 +1,7 @@
 """Tables in batches, and what tests compare about models of them."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -43,4 +44,5 @@ def cut_rows(X, y, weight, cuts):
 
 def assert_same_model(one, other):
     """Assert that two estimators learned the same model to the bit."""
-    assert_same(one._model, other._model)
+    # The hash of the rows is known only if they were in memory.
+    assert_same(*(replace(model._model, provenance=None) for model in (one, other)))

@@ -18,6 +18,7 @@ COMMANDS = {
     "predict": "predict",
     "evaluate": "evaluate",
     "compare": "compare",
+    "monitor": "monitor",
     "explain": "explain",
     "report": "report",
     "sheet": "report",
@@ -31,7 +32,7 @@ COMMANDS = {
 _HELP = """Learning Hyperplane Trees on the command line.
 
 Exit codes: 0 done; 1 unsuitable data or model; 2 invalid usage; 3 a file cannot be read; \
-4 output cannot be written; 130 interrupted.
+4 output cannot be written; 5 a shift was found (monitor); 130 interrupted.
 """
 
 

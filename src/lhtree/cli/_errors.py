@@ -25,6 +25,7 @@ class ExitCode(IntEnum):
     USAGE = 2  # Typer's own
     READ = 3  # a file cannot be read
     WRITE = 4  # output cannot be written
+    DRIFT = 5  # lhtree monitor found a shift
     INTERRUPTED = 130
 
 

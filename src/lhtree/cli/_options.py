@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
 from enum import Enum
@@ -12,7 +13,7 @@ import typer
 from .._parameters import UNSEEN
 from ..io.source import FORMATS
 from ..tables.errors import find_nearest
-from ._errors import ExitCode, Problem
+from ._errors import ExitCode, Problem, reading
 
 DataFile = Annotated[
     str,
@@ -126,6 +127,23 @@ By = Annotated[
         help="Also show results by the groups of a column, which the model need not use; may be repeated.",
     ),
 ]
+ReasonTexts = Annotated[
+    str | None,
+    typer.Option(
+        "--texts",
+        metavar="FILE",
+        help="Reasons: JSON file with an object of codes and sentences by column, such as "
+        '{"income": ["R1", "Income is too low"]}.',
+    ),
+]
+ReasonGroups = Annotated[
+    Names,
+    typer.Option(
+        "--group",
+        metavar="NAME=A,B",
+        help="Reasons: columns that mean the same, by a common name; may be repeated.",
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress bar and no notes.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 Threads = Annotated[
@@ -155,6 +173,31 @@ def find_class(option: str, text: str | None, labels: Sequence[Any]) -> Any:
     if text not in by_text:
         raise Problem(f"{option}: the model has no class {text!r} ({find_nearest(text, list(by_text))})")
     return by_text[text]
+
+
+def read_texts(path: str | None) -> dict[str, Any] | None:
+    """Return the texts of ``--texts``."""
+    if path is None:
+        return None
+    with reading(path), open(path, encoding="utf-8") as file:
+        try:
+            found = json.load(file)
+        except ValueError as error:
+            raise Problem(f"--texts {path} is not valid JSON ({error})") from None
+    if not isinstance(found, dict):
+        raise Problem(f"--texts {path} is not an object of texts by column")
+    return found
+
+
+def read_groups(pairs: list[str] | None) -> dict[str, list[str]] | None:
+    """Return the groups of ``--group``."""
+    groups: dict[str, list[str]] = {}
+    for pair in pairs or ():
+        name, sign, members = pair.partition("=")
+        if not sign or not name or not members:
+            raise Problem(f"--group {pair} is not valid: pass NAME=COLUMN,COLUMN", ExitCode.USAGE)
+        groups[name] = members.split(",")
+    return groups or None
 
 
 def check_threshold(threshold: float | None) -> None:

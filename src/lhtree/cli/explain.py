@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Sequence
 from html import escape
@@ -12,7 +13,9 @@ import typer
 
 from .._extras import import_extra
 from ..evaluation.measures import write_number
+from ..explain._reasons import Comparer, list_reasons
 from ..io.fields import FileRows
+from ..io.read import read_rows
 from ..io.source import Reading
 from ..io.streams import open_stream
 from ..model.model import Model as LearnedModel
@@ -25,6 +28,7 @@ from ._files import (
     check_place,
     choose_output,
     load_model,
+    load_scorer,
     note_unseen,
     save_figure,
     write_file,
@@ -39,15 +43,20 @@ from ._options import (
     Names,
     Output,
     Quiet,
+    ReasonGroups,
+    ReasonTexts,
     Unseen,
     find_class,
+    read_texts,
 )
 from ._show import clean, note, show_json
+from .predict import make_task
 
 EXAMPLES = (
     "lhtree explain model.lht data.csv --row 17",
     "lhtree explain model.lht data.csv --row 17 --counterfactual",
     "lhtree explain model.lht data.csv --row 17 --to sold --change size",
+    "lhtree explain model.lht data.csv --all --reasons 2 --target sold",
     "lhtree explain model.lht --values size=48.5 --values colour=red",
     "lhtree explain model.lht data.csv --row 17 --html why.html --plot why.png",
 )
@@ -72,6 +81,17 @@ def explain(
             help="Value that replaces the table's; may be repeated. Without a table, all other columns are missing.",
         ),
     ] = None,
+    every: Annotated[
+        bool,
+        typer.Option(
+            "--all", help="Show the main reasons of all rows of the table instead of one explanation."
+        ),
+    ] = False,
+    reasons: Annotated[
+        int, typer.Option(min=1, metavar="N", help="With --all: number of reasons of a row.")
+    ] = 4,
+    texts: ReasonTexts = None,
+    group: ReasonGroups = None,
     target: Annotated[
         str | None,
         typer.Option(
@@ -126,6 +146,14 @@ def explain(
         check_place(place, model, data)
     if plot is not None:
         check_picture(plot)
+    if every:
+        if data is None or row is not None or values:
+            raise Problem("--all explains a table: pass one, without --row and --values", ExitCode.USAGE)
+        how = Reading(format, delimiter, decimal, encoding)
+        _show_all(
+            model, data, how, reasons, target, texts, group, unseen=unseen, is_json=is_json, quiet=quiet
+        )
+        return
     if data is None and row is not None:
         raise Problem("--row needs a table: pass one, or omit --row", ExitCode.USAGE)
     if data is None and not values:
@@ -158,6 +186,36 @@ def explain(
     if plot is not None:
         write_file(plot, save_figure(lambda: explanation.plot().figure, plot))
         note(f"{plot} written", quiet=quiet)
+
+
+def _show_all(
+    model: str,
+    data: str,
+    how: Reading,
+    n: int,
+    target: str | None,
+    texts: str | None,
+    group: list[str] | None,
+    *,
+    unseen: str,
+    is_json: bool,
+    quiet: bool,
+) -> None:
+    """Print the main reasons of all rows, as CSV or JSON."""
+    scorer = load_scorer(model)
+    learned = scorer._model
+    task = make_task(
+        learned, n, find_class("--target", target, learned.labels), None, read_texts(texts), group
+    )
+    rows = read_rows(data, learned.encoding, None, how, unseen=unseen)
+    note_unseen(rows.n_unseen, quiet=quiet)
+    if not len(rows.X):
+        raise Problem(f"{data} has no rows: pass a table with rows")
+    found = list_reasons(scorer, rows.X, task, Comparer(learned)).reset_index()
+    if is_json:
+        show_json(json.loads(found.to_json(orient="records")))
+    else:
+        print(clean(found.to_csv(index=False)), end="")
 
 
 def _read_row(

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import time
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
+from numpy.typing import NDArray
 
+from .._extras import import_extra
 from .._parameters import REGRESSION_LOSSES
 from ..evaluation import Measured, OutputEvaluations, evaluate
+from ..evaluation.drift import summarise_holdout
 from ..evaluation.measures import write_number
 from ..io.passes import pass_over_file
 from ..io.read import FilePasses, TrainingTable, read_training
 from ..io.source import Reading
 from ..io.streams import open_stream
+from ..io.target import read_classes, read_groups
+from ..model.profile import find_scores
 from ..tables.errors import check_known, find_nearest
 from . import _options
 from ._errors import ExitCode, Problem, writing
+from ._errors import reading as reading_file
 from ._estimator import (
     Calibrate,
     ClassWeight,
@@ -284,6 +293,15 @@ def fit(
             help="Hold out this share of the rows and report results on it; the saved model is fitted on all rows.",
         ),
     ] = None,
+    holdout_by: Annotated[
+        str | None,
+        typer.Option(
+            "--holdout-by",
+            metavar="NAME",
+            help="With --holdout: hold out the last rows by this column, such as a date, instead of random ones. The "
+            "model does not learn from this column.",
+        ),
+    ] = None,
     drop: _options.Drop = None,
     categorical: _options.Categorical = None,
     drop_missing_target: _options.DropMissingTarget = False,
@@ -333,6 +351,8 @@ def fit(
     )
     if holdout is not None and not 0.0 < holdout < 1.0:
         raise Problem(f"--holdout {holdout:g} is not valid: pass a share between 0 and 1", ExitCode.USAGE)
+    if holdout_by is not None and holdout is None:
+        raise Problem("--holdout-by needs --holdout: pass a share, such as --holdout 0.2", ExitCode.USAGE)
     kept = _options.read_metadata(metadata or [])
     given = {
         "direction": direction and direction.value,
@@ -380,7 +400,7 @@ def fit(
         data,
         columns,
         reading,
-        drop=drop or (),
+        drop=list(dict.fromkeys([*(drop or ()), *([] if holdout_by is None else [holdout_by])])),
         categorical=categorical or (),
         drop_missing_target=drop_missing_target,
         task=task and task.value,
@@ -404,13 +424,17 @@ def fit(
     if task is None:
         _note_many_classes(training, target[0], quiet=notes_quiet)
     _check_constraints(training, data, increasing=increasing, decreasing=decreasing)
-    measured = None
+    measured = held = None
     if isinstance(training, FilePasses):
         start = time.perf_counter()
         table = _fit_passes(estimator, training, target[0], quiet=notes_quiet)
     else:
         table = _describe_table(training, data, ", ".join(target))
-        measured = None if holdout is None else _hold_out(estimator, training, target, holdout, seed)
+        if holdout is not None:
+            last = None
+            if holdout_by is not None:
+                last = _order_rows(data, target[0], holdout_by, reading, training)
+            measured, held = _hold_out(estimator, training, target, holdout, seed, last, holdout_by)
         start = time.perf_counter()
         estimator.fit(training.X, training.take_responses(target))
     seconds = time.perf_counter() - start
@@ -423,6 +447,7 @@ def fit(
             f"{size if model is Kind.BOOST and estimator.min_samples_leaf != 'auto' else ''}",
             quiet=notes_quiet,
         )
+    estimator._model = _add_provenance(estimator._model, data, ", ".join(target), held)
     with writing(out):
         lhtree.save(estimator, out, metadata=kept)
     facts: dict[str, Any] = {
@@ -544,10 +569,60 @@ def _note_many_classes(training: TrainingTable | FilePasses, target: str, *, qui
         )
 
 
+def _add_provenance(model: Any, path: str, target: str, held: dict[str, Any] | None) -> Any:
+    """Return the model with its target, the date, the file with its hash, and the results on held-out rows."""
+    source: dict[str, Any] = {"path": "standard input" if path == "-" else path}
+    if os.path.isfile(path):
+        digest = hashlib.sha256()
+        with reading_file(path), open(path, "rb") as file:
+            while part := file.read(1 << 20):
+                digest.update(part)
+        source["sha256"] = digest.hexdigest()
+    now = datetime.now(timezone.utc).isoformat(timespec="seconds")
+    provenance = replace(model.provenance, target=target, date=now, source=source, holdout=held)
+    return replace(model, provenance=provenance)
+
+
+def _order_rows(
+    path: str, target: str, name: str, reading: Reading, training: TrainingTable
+) -> NDArray[np.int64]:
+    """Return the rows of a table in the order of a column: numbers, or dates written as text."""
+    if path == "-":
+        raise Problem(
+            "--holdout-by reads the table again: pass a file instead of standard input", ExitCode.USAGE
+        )
+    with open_stream(path, reading) as stream:
+        check_known("holdout-by", [name], stream.names, stream.name)
+        rows = stream.read_all(dict.fromkeys([name, target]))
+        is_known = read_classes(rows, target).codes >= 0
+        column = rows.column(name)
+        if column.kind == "numbers":
+            values: Any = column.numbers()[is_known]
+        else:
+            texts = read_groups(rows, name)[is_known]
+            found = import_extra("pandas", "cli").to_datetime(texts, errors="coerce", format="ISO8601")
+            values = np.where(found.isna(), np.nan, found.to_numpy().astype(np.int64).astype(np.float64))
+    if len(values) != len(training.y) or np.isnan(values).any():
+        raise Problem(
+            f"--holdout-by {name} is missing in some rows, or neither a number nor a date such as 2026-01-31: fill it "
+            "in, or hold out random rows with --holdout alone"
+        )
+    return np.argsort(values, kind="stable")
+
+
 def _hold_out(
-    estimator: Any, training: TrainingTable, targets: Sequence[str], share: float, seed: int
-) -> Measured | OutputEvaluations:
-    """Fit on a part of the rows, stratified by class, and evaluate on the others."""
+    estimator: Any,
+    training: TrainingTable,
+    targets: Sequence[str],
+    share: float,
+    seed: int,
+    order: NDArray[np.int64] | None,
+    by: str | None,
+) -> tuple[Measured | OutputEvaluations, dict[str, Any] | None]:
+    """Fit on a part of the rows and evaluate on the others: random rows, stratified by class, or the last of an order.
+
+    Also returns the results as the provenance of a model keeps them; None of several outputs.
+    """
     from sklearn.base import clone
     from sklearn.model_selection import train_test_split
 
@@ -563,9 +638,19 @@ def _hold_out(
             )
     elif n_held == n_rows:
         raise Problem(f"--holdout {share:g} leaves no row to fit: omit --holdout, or pass more rows")
-    rows, held = train_test_split(np.arange(n_rows), test_size=share, stratify=codes, random_state=seed)
+    if order is None:
+        rows, held = train_test_split(np.arange(n_rows), test_size=share, stratify=codes, random_state=seed)
+    else:
+        rows, held = order[:-n_held], order[-n_held:]
+        if codes is not None and len(np.unique(codes[rows])) < len(np.unique(codes)):
+            raise Problem(f"--holdout {share:g} leaves no row of a class to fit: pass a smaller share")
     model = clone(estimator).fit(training.X.iloc[rows], training.take_responses(targets, rows))
-    return evaluate(model, training.X.iloc[held], training.y[held])
+    X, learned = training.X.iloc[held], model._model
+    measured = evaluate(model, X, training.y[held])
+    if isinstance(measured, OutputEvaluations):
+        return measured, None
+    how = f"{share:g} of the rows, {'at random' if by is None else f'the last by {by}'}"
+    return measured, summarise_holdout(measured, find_scores(learned, learned.code(X, model)), how)
 
 
 def _describe_table(training: TrainingTable, path: str, target: str) -> dict[str, Any]:

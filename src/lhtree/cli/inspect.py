@@ -87,6 +87,17 @@ def _list_facts(path: str, facts: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     yield "written by", ", ".join(f"{name} {version}" for name, version in versions.items())
     yield "model", facts["estimator"]
     yield "trained on", f"{facts['n_samples']:,} rows"
+    provenance = facts["provenance"] or {}
+    yield "target", provenance.get("target")
+    yield "positive class", facts["positive"]
+    if provenance.get("source"):
+        yield "table", provenance["source"]["path"]
+        yield "table sha256", provenance["source"].get("sha256")
+    yield "fitted", provenance.get("date")
+    yield "fitted with", ", ".join(f"{k} {v}" for k, v in provenance.get("versions", {}).items()) or None
+    yield "rows sha256", provenance.get("fingerprint")
+    if provenance.get("holdout"):
+        yield "hold-out", _describe_holdout(provenance["holdout"])
     yield "columns", f"{facts['n_columns']:,}, encoded as {facts['n_features']:,} features"
     if facts["boost"]:
         yield "rounds", "{n_rounds:,}, learning rate {learning_rate:g}".format(**facts["boost"])
@@ -118,11 +129,19 @@ def _list_facts(path: str, facts: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         yield "out-of-bag", score
 
 
+def _describe_holdout(holdout: dict[str, Any]) -> str:
+    shown = ((name, holdout.get(name)) for name in ("accuracy", "roc_auc", "log_loss", "r2", "rmse"))
+    figures = ", ".join(f"{name.replace('_', ' ')} {value:.4g}" for name, value in shown if value is not None)
+    return f"{holdout['n_rows']:,} rows ({holdout['how']}): {figures}"
+
+
 def _list_tables(facts: dict[str, Any]) -> Iterator[tuple[str, tuple[str, ...], Iterable[Sequence[Any]]]]:
     if facts["classes"]:
         yield "Classes", ("class", ">share"), _list_classes(facts)
     yield "Columns", ("column", "type"), _list_columns(facts)
     yield "Parameters", ("parameter", "value"), _list_values(facts["parameters"])
+    if facts["provenance"]:
+        yield "Settings in use", ("setting", "value"), _list_values(facts["provenance"]["settings"])
     if facts["metadata"]:
         yield "Metadata", ("key", "value"), _list_values(facts["metadata"])
     arrays = ((name, array["dtype"], _write_shape(array["shape"])) for name, array in facts["arrays"].items())

@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from .._extras import import_extra
 from ..evaluation.regression import has_intervals
+from ..explain._reasons import Comparer, ReasonTask, find_reasons
 from ..io.source import FORMATS, Reading
 from ..io.streams import open_stream
+from ..model.model import Model
 from ..scorer import Scorer
 from ..tables.errors import check_known
 from . import _options
@@ -23,6 +25,7 @@ EXAMPLES = (
     "lhtree predict model.lht new.csv --out predictions.csv",
     "lhtree predict model.lht new.csv --proba --keep size --keep colour",
     "lhtree predict model.lht new.parquet --keep-all --out predictions.parquet",
+    "lhtree predict model.lht new.csv --reasons 2 --positive kept --group look=size,colour --out letters.csv",
     "lhtree predict model.lht new.parquet --out predictions/",
     "gzip -c new.csv | lhtree predict model.lht - --unseen missing",
 )
@@ -53,6 +56,19 @@ def predict(
             "boosted trees fitted with --intervals).",
         ),
     ] = None,
+    reasons: Annotated[
+        int | None,
+        typer.Option(
+            "--reasons",
+            min=1,
+            metavar="N",
+            help="Add columns 'reason 1' and 'reason 1 text' to 'reason N text': what pushed most towards the prediction.",
+        ),
+    ] = None,
+    positive: _options.Positive = None,
+    threshold: _options.Threshold = None,
+    texts: _options.ReasonTexts = None,
+    group: _options.ReasonGroups = None,
     keep: Annotated[
         list[str] | None,
         typer.Option("--keep", metavar="NAME", help="Copy a column of the table; may be repeated."),
@@ -91,6 +107,16 @@ def predict(
     n_threads = _options.count_threads(threads)
     scorer = load_scorer(model)
     _check_wanted(scorer, proba=proba, confidence=confidence, interval=interval)
+    label = _options.find_class("--positive", positive, scorer._model.labels)
+    task = compare = None
+    if reasons is not None:
+        task = make_task(scorer._model, reasons, label, threshold, _options.read_texts(texts), group)
+        compare = Comparer(scorer._model)
+    elif texts is not None or group or threshold is not None or label is not None:
+        raise Problem(
+            "--positive, --threshold, --texts and --group describe reasons: pass --reasons as well",
+            ExitCode.USAGE,
+        )
     methods = {"proba": proba, "confidence": confidence}
     scores = [name for name, is_wanted in methods.items() if is_wanted]
     with open_stream(data, Reading(format, delimiter, decimal, encoding)) as stream:
@@ -103,11 +129,48 @@ def predict(
             show_bar(1.0, "predicting", quiet=quiet) as update,
         ):
             for rows in stream.batches(columns, batch_rows):
-                predicted = _predict(encoder.scorer, encoder.encode(rows), scores, interval, n_threads)
+                X = encoder.encode(rows)
+                predicted = _predict(encoder.scorer, X, scores, interval, n_threads)
+                if task is not None and compare is not None:
+                    predicted |= _list_reasons(scorer._model, X, task, compare)
                 output.write(_make_batch(rows.records, kept, predicted))
                 check_signals()
                 update(stream.share() or 0.0, f"predicting, {stream.n_rows:,} rows")
     note_unseen(encoder.n_unseen, quiet=quiet)
+
+
+def make_task(
+    model: Model,
+    n: int,
+    positive: Any,
+    threshold: float | None,
+    texts: dict[str, Any] | None,
+    groups: list[str] | None,
+) -> ReasonTask:
+    """Return the checked options of reasons."""
+    _options.check_threshold(threshold)
+    try:
+        return ReasonTask.of(model, n, positive, threshold, texts, _options.read_groups(groups))
+    except ValueError as error:
+        raise Problem(f"reasons: {error}".rstrip("."), ExitCode.USAGE) from None
+
+
+def _list_reasons(
+    model: Model, X: NDArray[np.float64], task: ReasonTask, compare: Comparer
+) -> dict[str, NDArray[Any]]:
+    """Return columns of codes and texts; empty where a row has fewer reasons."""
+    columns = {
+        f"reason {number}{ending}": np.full(len(X), None, dtype=object)
+        for number in range(1, task.n + 1)
+        for ending in ("", " text")
+    }
+    if len(X):
+        found = find_reasons(model, X, task, compare)
+        for number in range(1, task.n + 1):
+            own = found["reason"] == number
+            for field, ending in (("code", ""), ("text", " text")):
+                columns[f"reason {number}{ending}"][found["row"][own]] = found[field][own]
+    return columns
 
 
 def _check_wanted(scorer: Scorer, *, proba: bool, confidence: bool, interval: float | None) -> None:
@@ -156,7 +219,12 @@ def _make_batch(batch: Any, kept: list[str], predicted: dict[str, NDArray[Any]])
             f"the table already has a column {twice!r}: rename it, or select other columns with --keep"
         )
     columns = {name: _make_flat(batch.column(name)) for name in kept}
-    columns |= {name: pa.array(values) for name, values in predicted.items()}
+    columns |= {
+        name: pa.array(values, pa.string())
+        if values.dtype == object and name.startswith("reason ")
+        else pa.array(values)
+        for name, values in predicted.items()
+    }
     return pa.RecordBatch.from_arrays(list(columns.values()), list(columns))
 
 

@@ -19,9 +19,20 @@ from ..grow.boosting import code_fit, warn_opposed
 from ..grow.sources import MemoryTable
 from ..grow.training import Training, prepare
 from ..model.model import Model
+from ..model.profile import Profiler
 from ..model.records import AdditiveRecord
 from ..model.terms import build_trees
-from .base import ALL, CLASSIFIER, REGRESSOR, Classifier, Regressor, count_threads, document, normalise
+from .base import (
+    ALL,
+    CLASSIFIER,
+    REGRESSOR,
+    Classifier,
+    Regressor,
+    count_threads,
+    document,
+    normalise,
+    record_fit,
+)
 from .boost import CodedPredictor
 from .edits import Editor
 
@@ -112,6 +123,7 @@ class BaseAdditive(CodedPredictor):
         sample = training.X.sample(seed)
         warn_opposed(settings.signs, training, sample)
         normalisation, span = normalise(training, "robust", None, n_threads, sample)
+        profiler = Profiler(training.encoding, sample.X, training.counts or {})
         with (
             code_fit(
                 training,
@@ -129,7 +141,7 @@ class BaseAdditive(CodedPredictor):
             trees, base, record = fit_additive(
                 training, settings, coded, sample, normalisation, seed, n_threads, progress
             )
-        self._model = Model(
+        model = Model(
             trees=trees,
             encoding=training.encoding,
             normalisation=normalisation,
@@ -146,6 +158,8 @@ class BaseAdditive(CodedPredictor):
             clip=_core.BOOST_CLIP,
             additive=record,
         )
+        used = {"n_bags": settings.n_bags, "max_bins": settings.max_bins}
+        self._model = record_fit(model, training, profiler, None, used)
         return self
 
     @property

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import platform
 import re
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, TypeVar
 
@@ -13,15 +15,19 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
+from sklearn import __version__ as sklearn_version
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from .. import __version__
 from .._core import Scorer
 from .._parameters import MOST_THREADS, refuse
 from ..grow.sources import Sample
 from ..grow.training import Training
 from ..interpret import Interpretable
 from ..model.model import Model
+from ..model.profile import Profiler
+from ..model.records import Provenance
 from ..model.views import TreeView, TreeViews
 from ..tables.frames import refuse_infinity
 from ..tables.normalise import Normalisation, Span
@@ -195,6 +201,26 @@ def count_threads(n_jobs: int | None) -> int:
     ):
         raise refuse("n_jobs", n_jobs, "None, a positive integer, or -1 for all cores")
     return min(max(1, int(joblib.effective_n_jobs(n_jobs))), MOST_THREADS)
+
+
+def record_fit(
+    model: Model, training: Training, profiler: Profiler, earlier: Model | None, settings: dict[str, Any]
+) -> Model:
+    """Return the model with the summary of its training table and its provenance."""
+    versions = {"lhtree": __version__, "numpy": np.__version__, "scikit-learn": sklearn_version}
+    return replace(
+        model,
+        profile=profiler.finish(model) if earlier is None else earlier.profile,
+        provenance=Provenance(
+            training.target,
+            training.fingerprint,
+            {
+                name: value.item() if isinstance(value, np.generic) else value
+                for name, value in settings.items()
+            },
+            versions | {"python": platform.python_version()},
+        ),
+    )
 
 
 def normalise(

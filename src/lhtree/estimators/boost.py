@@ -23,6 +23,7 @@ from ..grow.sources import MemoryTable, Sample
 from ..grow.training import Training, check_continued, prepare, shift
 from ..io.passes import Passes, open_passes
 from ..model.model import Model
+from ..model.profile import Profiler
 from ..model.records import BoostRecord
 from ..tables.learn import TableSummary
 from ..tables.normalise import Normalisation, Span
@@ -36,8 +37,19 @@ from .base import (
     count_threads,
     document,
     normalise,
+    record_fit,
 )
 
+# Settings of trees that the provenance lists with the values in use.
+_USED = (
+    "growth",
+    "max_depth",
+    "min_samples_leaf",
+    "subsample",
+    "max_features",
+    "n_directed",
+    "l2_regularization",
+)
 _BOOST = """
 learning_rate : "auto" or float
     Factor of every tree. "auto" is ``0.08 * min(1, n / 8000)**0.35`` for n rows and 400 rounds, with 0.05 instead of
@@ -254,6 +266,7 @@ class BaseBoost(CodedPredictor):
         sample = training.X.sample(seed)
         normalisation, span = normalise(training, "robust", earlier, n_threads, sample)
         warn_opposed(settings.of_trees["monotonic"], training, sample)
+        profiler = Profiler(training.encoding, sample.X, training.counts or {})
         n_trees = settings.n_rounds * settings.n_each
 
         def code(training: Training, sample: Sample, settings: BoostSettings) -> Any:
@@ -292,7 +305,11 @@ class BaseBoost(CodedPredictor):
                     assert model.boost is not None
                     same = partial(build_part, learning_rate=model.boost.learning_rate)
                     model = learn_residuals(model, training, same, n_threads, seed)
-        self._model = model
+        used = {name: settings.of_trees[name] for name in _USED}
+        record: Any = model.boost
+        used |= {"learning_rate": record.learning_rate, "n_iter": model.n_estimators}
+        used["early_stopping"] = settings.stops
+        self._model = record_fit(model, training, profiler, earlier, used)
         return self
 
     def _staged(self, model: Model, X: Any) -> Iterator[NDArray[np.float64]]:

@@ -27,6 +27,7 @@ from ..grow.rounding import round_to_scale
 from ..grow.sources import MemoryTable
 from ..grow.training import Training, prepare, shift
 from ..model.model import Model
+from ..model.profile import Profiler
 from ..model.records import CompactRecord
 from ..model.trees import bound_values
 from ..tables.normalise import Normalisation
@@ -40,6 +41,7 @@ from .base import (
     count_threads,
     document,
     normalise,
+    record_fit,
 )
 
 MOST_LEAVES = 256
@@ -130,9 +132,9 @@ class BaseCompact(Predictor):
         plan, choice = self._settle(training)
         n_kept = count_kept(self.keep_prototypes, training)
         n_threads, seed = count_threads(self.n_jobs), draw_seed(self.random_state)
-        normalisation, span = normalise(
-            training, "robust", None, n_threads, training.X.sample(0)
-        )  # nothing is random
+        sample = training.X.sample(0)  # nothing is random
+        normalisation, span = normalise(training, "robust", None, n_threads, sample)
+        profiler = Profiler(training.encoding, sample.X, training.counts or {})
         centre = normalisation.centre
         if plan.digits is not None:
             centre = round_to_scale(centre, normalisation.scale, _CENTRE_DIGITS)
@@ -167,7 +169,11 @@ class BaseCompact(Predictor):
                 plan = choose_by_pruning(training, plan, normalisation, n_threads, progress)
             elif choice is not None:
                 plan = choose_by_folds(training, plan, build, seed, n_threads, progress)
-            self._model = build(training, plan, shift(progress, n_before))
+            model = build(training, plan, shift(progress, n_before))
+        used = {name: getattr(plan, name) for name in ("penalty", "max_leaf_nodes", "max_terms", "digits")}
+        self._model = record_fit(
+            model, training, profiler, None, used | {"min_samples_leaf": plan.min_samples_leaf}
+        )
         return self
 
     def _settle(self, training: Training) -> tuple[CompactPlan, str | None]:

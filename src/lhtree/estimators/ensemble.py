@@ -18,7 +18,18 @@ from ..grow.pooling import Pooled, pool_numbers, pool_scores
 from ..grow.sources import MemoryTable
 from ..grow.training import Training, prepare
 from ..model.model import Model, Pool
-from .base import ALL, CLASSIFIER, REGRESSOR, Classifier, Predictor, Regressor, count_threads, document
+from ..model.profile import Profiler
+from .base import (
+    ALL,
+    CLASSIFIER,
+    REGRESSOR,
+    Classifier,
+    Predictor,
+    Regressor,
+    count_threads,
+    document,
+    record_fit,
+)
 from .boost import LHBoostClassifier, LHBoostRegressor
 from .forest import LHForestClassifier, LHForestRegressor
 
@@ -80,7 +91,12 @@ class BaseEnsemble(Predictor):
                     scores[place][held] = found
             report(2 * (n_folds + 1))
         known = np.flatnonzero(fold >= 0)
-        self._model = self._join(boost, forest, training.take(known), scores[0][known], scores[1][known])
+        forest = replace(forest, profile=None, provenance=None)  # those of the ensemble are enough
+        model = self._join(boost, forest, training.take(known), scores[0][known], scores[1][known])
+        profiler = Profiler(training.encoding, training.X.sample(seed).X, training.counts or {})
+        pool: Any = model.pool
+        used = {"n_iter": model.n_estimators, "boost_weight": pool.boost_weight, "forest_weight": pool.weight}
+        self._model = record_fit(model, training, profiler, None, used)
         return self
 
     @abstractmethod

@@ -21,6 +21,7 @@ from ..grow.pruning import PrunedRows, prune
 from ..grow.sources import MemoryTable
 from ..grow.training import Training, check_continued, prepare, shift
 from ..model.model import Model
+from ..model.profile import Profiler
 from ..model.records import ForestRecord
 from ..model.trees import Trees, join_trees
 from ..tables.normalise import Normalisation
@@ -34,6 +35,7 @@ from .base import (
     count_threads,
     document,
     normalise,
+    record_fit,
 )
 
 TREE = """
@@ -169,9 +171,10 @@ class BaseLHT(Predictor):
         if seed is None:
             seed = draw_seed(self.random_state) if earlier is None else earlier.seed
         key = seed if self._is_forest else 0  # without draws, a tree must not depend on its seed
-        normalisation, span = normalise(
-            training, settled.normalize, earlier, n_threads, training.X.sample(key)
-        )
+        sample = training.X.sample(key)
+        normalisation, span = normalise(training, settled.normalize, earlier, n_threads, sample)
+        profiler = Profiler(training.encoding, sample.X, training.counts or {})
+        del sample  # memory is free for growing
 
         def build(training: Training, settled: Settled, growth: Growth, progress: Progress) -> Model:
             trees = self._grow(training, settled, growth, normalisation, seed, n_threads, progress)
@@ -215,7 +218,8 @@ class BaseLHT(Predictor):
             own = {name: value for name, value in settled.tree_params().items() if name in names}
             forest = replace(forest, tree_parameters=own)
         model = replace(model, prototypes=keep_rows(n_kept, training, seed), forest=forest)
-        self._model = self._finish(model, training)
+        used = settled.tree_params() | {"n_estimators": model.n_estimators}
+        self._model = record_fit(self._finish(model, training), training, profiler, earlier, used)
         return self
 
     def _grow(

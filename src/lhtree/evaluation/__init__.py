@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 
 from .._parameters import check_count, is_integer, is_real, refuse
 from ..model.model import read
+from ..model.profile import find_scores
 from ..tables.frames import is_arrow, is_frame
 from ..tables.labels import check_sample_weight, encode_known, find_class, take_numbers
 from .classification import ClassPart, Evaluation, judge
+from .drift import Drift, compare_performance, find_drift, read_score, summarise_holdout
 from .event import EventScores
 from .groups import Groups, measure_groups, take_groups
 from .measures import find_quantile, find_quantiles, name_outputs, predicts_number
@@ -22,6 +24,7 @@ from .regression import OutputEvaluations, RegressionEvaluation, judge_numbers
 
 __all__ = [
     "Comparison",
+    "Drift",
     "Evaluation",
     "EventScores",
     "Groups",
@@ -32,6 +35,7 @@ __all__ = [
     "evaluate",
     "find_quantile",
     "find_quantiles",
+    "monitor",
     "predicts_number",
 ]
 
@@ -219,6 +223,72 @@ def compare(
     return compare_parts(
         parts[0], parts[1], labels=labels, positive=code, columns=columns, rows=rows, **options
     )
+
+
+def monitor(
+    model: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    holdout: tuple[Any, Any] | None = None,
+    period: str | None = None,
+) -> Drift:
+    """Compare new rows with the training table of a model, whose summary is a part of the model.
+
+    For every column and the score, the population stability index (PSI) and a chi-squared test are computed over about
+    ten bins, or the categories, and missing values. A shift is moderate from an index of 0.1 on, large from 0.25 on, if
+    the p value is below 0.01. With ``y``, performance and calibration are compared with those on held-out rows.
+
+    Parameters
+    ----------
+    model : classifier or regressor of lhtree
+        The fitted model, or a ``Scorer``.
+    X : array-like of shape (n, m)
+        New samples.
+    y : array-like of shape (n,), optional
+        Their classes or responses, if they are known by now.
+    holdout : tuple (X, y), optional
+        Rows that the model was not trained on, to compare scores and performance with. Default: the results that
+        ``lhtree fit --holdout`` has stored in the model; without them, scores are compared with those of training
+        rows, which are more extreme than scores of new rows if the model has learned noise, and do not count for the
+        ``level`` of the result.
+    period : str, optional
+        Name of the period that the rows are from.
+
+    Returns
+    -------
+    Drift
+        ``print(…)`` shows it, ``to_frame()`` returns a table, ``level`` is "stable", "moderate" or "large".
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from lhtree import LHForestClassifier, monitor
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> model = LHForestClassifier(20, random_state=0).fit(X[::2], y[::2])
+    >>> drift = monitor(model, X[1::2].assign(hue=0.5))
+    >>> [one.column for one in drift.columns if one.level == "large"]
+    ['hue']
+    """
+    learned = read(model, takes_numbers=True)
+    kept = None if learned.provenance is None else learned.provenance.holdout
+    if holdout is not None:
+        if not isinstance(holdout, tuple) or len(holdout) != 2:
+            raise refuse("holdout", holdout, "a tuple of rows and their classes or responses, (X, y)")
+        rows = learned.code(holdout[0], model)
+        kept = summarise_holdout(
+            evaluate(model, *holdout), find_scores(learned, rows), "rows passed to monitor"
+        )
+    drift = find_drift(model, X, period, read_score(kept))
+    if y is None:
+        return drift
+    measured = evaluate(model, X, y)
+    proba = is_event = None
+    if isinstance(measured, Evaluation) and measured.event is not None:
+        code = 1 if learned.positive is None else learned.positive
+        proba = np.asarray(model.predict_proba(X))[:, code]
+        is_event = encode_known(y, learned.classes, len(proba)) == code
+    return replace(drift, performance=compare_performance(measured, proba, is_event, kept))
 
 
 def find_positive(model: Any, positive: Any = None, name: str = "model") -> int | None:

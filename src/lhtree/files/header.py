@@ -176,6 +176,39 @@ def _or_null(holds: Check) -> Check:
     return lambda value: value is None or holds(value)
 
 
+_PROFILE: dict[str, Check] = {
+    "missing": lambda v: _is_float(v) and 0.0 <= v <= 1.0,
+    "edges": lambda v: _is_list_of(_is_float)(v) and all(map(float.__lt__, v, v[1:])),
+    "shares": _is_list_of(lambda v: _is_float(v) and 0.0 <= v <= 1.0),
+    "codes": _is_list_of(_is_count),
+}
+
+
+def _is_column_profile(value: Any) -> bool:
+    return _is_record(_PROFILE)(value) and len(value["shares"]) == 1 + len(value["edges"]) + len(
+        value["codes"]
+    )
+
+
+_is_profile = _is_record(
+    {
+        "n_rows": _is_count,
+        "columns": _is_list_of(_or_null(_is_column_profile)),
+        "score": _is_column_profile,
+    }
+)
+# Fields of the provenance, in the order in which they are written.
+PROVENANCE: dict[str, Check] = {
+    "target": _or_null(_is_text),
+    "fingerprint": _or_null(_is_text),
+    "settings": _is_dict_of(_is_plain),
+    "versions": _is_dict_of(_is_text),
+    "date": _or_null(_is_text),
+    "source": _or_null(lambda v: isinstance(v, dict)),
+    "holdout": _or_null(lambda v: isinstance(v, dict)),
+}
+
+
 def _is_one_of(names: Iterable[str | None]) -> Check:
     return lambda value: _is_plain(value) and value in names
 
@@ -224,6 +257,12 @@ HEADER = {
     ),
     "n_rows": Field(_or_null(_is_count), "the number of training rows, or null if it is unknown", None),
     "positive": Field(_or_null(_is_count), "the index of the class of interest, or null", None),
+    "profile": Field(
+        _or_null(_is_profile), "a summary of the training table: n_rows, columns and score, or null", None
+    ),
+    "provenance": Field(
+        _or_null(_is_record(PROVENANCE)), f"{', '.join(PROVENANCE)}, or null if they are unknown", None
+    ),
     "requires": Field(_is_dict_of(_is_text), "versions by name", {}),
 }
 
@@ -281,6 +320,13 @@ def check_header(
         else not has_response or header["link"] in NUMBER_LINKS,
         "link and outputs do not match",
     )
+    profile = header["profile"]
+    if profile is not None:
+        check(len(profile["columns"]) == len(columns), "profile must have one entry per column")
+        sizes = [len(column.get("categories", [])) for column in columns]
+        pairs = zip(sizes, profile["columns"], strict=True)
+        is_known = all(max(own["codes"], default=-1) < n for n, own in pairs if own is not None)
+        check(is_known, "profile has unknown categories")
     forest = header["forest"]
     if forest is not None:
         check(len(forest["sizes"]) == max(n_classes, 1), "sizes must have one value per class")

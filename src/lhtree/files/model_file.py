@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from .. import __version__
 from .._write import write_whole
 from ..model.model import Model, Pool
+from ..model.profile import TableProfile
 from ..model.records import (
     AdditiveRecord,
     Bins,
@@ -26,6 +27,7 @@ from ..model.records import (
     ForestRecord,
     OutputRecord,
     Prototypes,
+    Provenance,
     ResponseRecord,
 )
 from ..model.terms import read_terms
@@ -42,6 +44,7 @@ from .header import (
     HEADER,
     OUTPUT,
     POOL,
+    PROVENANCE,
     RESPONSE,
     check_estimators,
     check_header,
@@ -138,6 +141,8 @@ def pack(model: Model, header: dict[str, Any]) -> NDArray[np.uint8]:
         "n_rows": model.n_rows,
         "pool": _encode(model.pool, POOL),
         "positive": model.positive,
+        "profile": None if model.profile is None else model.profile.to_dict(),
+        "provenance": _encode(model.provenance, PROVENANCE),
     }
     given = {name: value for name, value in header.items() if value != HEADER[name].default}
     # Arrays and fields without which a reader would predict something else.
@@ -265,6 +270,8 @@ def _build(header: dict[str, Any], arrays: Arrays, classes: NDArray[Any]) -> Mod
         min_samples_leaf=header["min_samples_leaf"],
         n_rows=header["n_rows"],
         positive=header["positive"],
+        profile=None if header["profile"] is None else TableProfile.from_dict(header["profile"]),
+        provenance=None if header["provenance"] is None else Provenance(**header["provenance"]),
         base=arrays.get("base"),
         clip=header["clip"],
         prototypes=Prototypes(**prototypes) if prototypes else None,
@@ -407,6 +414,7 @@ def inspect(path: str | os.PathLike[str]) -> dict[str, Any]:
         "n_slopes": len(trees.membership_slope),
         "n_prototypes": 0 if model.prototypes is None else len(model.prototypes.codes),
         "oob_score": None if model.forest is None else model.forest.oob_score,
+        "provenance": header["provenance"],
         "metadata": header["metadata"],
         "arrays": {
             name: {"dtype": str(values.dtype), "shape": list(values.shape)}

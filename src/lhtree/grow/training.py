@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.model import Model
+from ..model.profile import CategoryCounts, count_categories
 from ..model.records import ResponseRecord, scale_down
 from ..tables.encoders import TargetStatistic
 from ..tables.encoding import Encoding
@@ -34,6 +35,9 @@ class Training(NamedTuple):
     response_names: tuple[str, ...] = ()  # of several responses
     levels: dict[int, NDArray[np.int64]] | None = None  # categories of columns that have target statistics
     positive: int | None = None  # index of the class of interest
+    target: str | None = None  # name of the response
+    fingerprint: str | None = None  # hash of rows and responses in memory
+    counts: CategoryCounts | None = None  # rows of every category; None with the encoding of an earlier model
 
     @property
     def n_rows(self) -> int:
@@ -101,10 +105,13 @@ def prepare(estimator: Any, table: TableSource, earlier: Model | None = None) ->
 
     With an ``earlier`` model, columns become features as in that model.
     """
+    counts = None
     if earlier is None:
         gaps = wants_indicators(getattr(estimator, "missing_indicator", False), estimator.direction)
         wanted = Wanted(estimator.categorical_features, gaps, table.as_categories, table.parts)
-        encoding = table.summarise(wanted).finish(estimator.max_one_hot)
+        summary = table.summarise(wanted)
+        encoding = summary.finish(estimator.max_one_hot)
+        counts = count_categories(encoding, summary.columns)
     else:
         encoding = earlier.encoding.to_numbers()
     X, given = table.encode(encoding)
@@ -121,6 +128,9 @@ def prepare(estimator: Any, table: TableSource, earlier: Model | None = None) ->
         labels.response,
         given.response_names,
         positive=_find_positive(estimator, labels.classes),
+        target=table.target,
+        fingerprint=X.find_fingerprint(labels.codes if labels.response is None else labels.response),
+        counts=counts,
     )
     if earlier is None and encoding.is_indicator.any():
         training = _drop_indicators(training, if_unrelated=isinstance(estimator.missing_indicator, str))

@@ -200,10 +200,12 @@ def read_rows(
     target: str | None = None,
     drop_missing_target: bool = False,
     groups: Sequence[str] = (),
+    keeps_unseen: bool = False,
 ) -> RowsTable:
     """Read a whole table for a model of that encoding: ``X`` with its columns, and ``y`` in its classes.
 
-    ``classes`` is None for a model that predicts a number; ``groups`` are further columns to read as text.
+    ``classes`` is None for a model that predicts a number; ``groups`` are further columns to read as text. With
+    ``keeps_unseen``, categories that the model does not know stay in the table.
     """
     n_unseen: Counter[str] = Counter()
     with open_stream(path, reading or Reading()) as stream:
@@ -215,6 +217,8 @@ def read_rows(
         rows = stream.read_all(wanted)
         others = {name: read_groups(rows, name) for name in groups}
         X = make_frame(encoding, encoding.encode(rows.select(columns), unseen=unseen, n_unseen=n_unseen))
+        if keeps_unseen:
+            X = X.assign(**{name: read_groups(rows, name) for name, n in n_unseen.items() if n})
         if target is None:
             return RowsTable(X, None, n_unseen, others)
         if classes is None:

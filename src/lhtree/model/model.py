@@ -19,6 +19,7 @@ from ..tables.normalise import Normalisation, Span
 from ..tables.rows import EncodedRows
 from .heads import Head, make_head
 from .numbers import NumberFormat
+from .profile import TableProfile
 from .records import (
     AdditiveRecord,
     BoostRecord,
@@ -27,6 +28,7 @@ from .records import (
     ForestRecord,
     OutputRecord,
     Prototypes,
+    Provenance,
     ResponseRecord,
 )
 from .shares import memberships_at, take_output
@@ -69,6 +71,8 @@ class Model:
     outputs: tuple[OutputRecord, ...] = ()  # of boosted regressions with several outputs only
     n_rows: int | None = None  # training rows, including those held out for early stopping; None: unknown
     pool: Pool | None = None  # of ensembles only
+    profile: TableProfile | None = None  # summary of the training table
+    provenance: Provenance | None = None
 
     @cached_property
     def scorer(self) -> _core.Scorer:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -158,6 +158,19 @@ class ResponseRecord:
             low / 2.0 + high / 2.0
         )  # of quantiles that are moved inwards by more than half of their distance
         return np.column_stack([np.minimum(low, middle), np.maximum(high, middle)])
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where a model comes from: its target and table, the settings in use, versions, and results on held-out rows."""
+
+    target: str | None = None  # name of the response
+    fingerprint: str | None = None  # of encoded rows and responses; None if they were not in memory
+    settings: dict[str, Any] = field(default_factory=dict)  # in use: numbers instead of "auto"
+    versions: dict[str, str] = field(default_factory=dict)  # of the libraries, by name
+    date: str | None = None  # of the fit, ISO 8601; only the command line records it
+    source: dict[str, Any] | None = None  # path and SHA-256 of the file
+    holdout: dict[str, Any] | None = None  # how rows were held out, measures, and bins of their scores
 
 
 def scale_down(response: NDArray[np.float64]) -> tuple[NDArray[np.float64], Any]:

@@ -85,7 +85,7 @@ class EncodedRows:
         if not self.has_codes:
             return self.numbers
         features = np.empty(self.shape)
-        for first, values, n_levels in self._columns():
+        for first, values, n_levels in self.columns():
             if n_levels:
                 own = features[:, first : first + n_levels]
                 is_known = values >= 0
@@ -124,7 +124,7 @@ class EncodedRows:
                 columns[:, rows] = numbers[rows].T
             return columns
         transposed = []
-        for first, values, n_levels in self._columns():
+        for first, values, n_levels in self.columns():
             if n_levels:
                 is_missing = values < 0
                 for level in range(max(some.start - first, 0), min(some.stop - first, n_levels)):
@@ -140,7 +140,7 @@ class EncodedRows:
         if not self.has_codes:
             return _reduce_rows(np.fmin, self.numbers), _reduce_rows(np.fmax, self.numbers)
         low, high = np.full((2, self.shape[1]), np.nan)
-        for first, values, n_levels in self._columns():
+        for first, values, n_levels in self.columns():
             own = slice(first, first + max(n_levels, 1))
             if not n_levels:
                 low[own], high[own] = np.fmin.reduce(values), np.fmax.reduce(values)
@@ -158,7 +158,7 @@ class EncodedRows:
         is_whole[first[self.levels == 0]] = find_whole(self.numbers)
         return is_whole
 
-    def _columns(self) -> Iterator[tuple[int, NDArray[Any], int]]:
+    def columns(self) -> Iterator[tuple[int, NDArray[Any], int]]:
         """Yield the first feature, the values and the number of levels (0: numbers) of every column."""
         first, n_numbers, n_coded = 0, 0, 0
         for n_levels in self.levels.tolist():
