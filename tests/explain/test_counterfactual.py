@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_wine
 from sklearn.model_selection import train_test_split
 
-from lhtree import LHForestClassifier, LHTClassifier
+from lhtree import LHBoostClassifier, LHForestClassifier, LHTClassifier
 from lhtree.explain._goal import ClassGoal
 from lhtree.explain._search import Room, Task, find_planes, find_sides, shortest_moves, single_moves
 from lhtree.model.model import read
@@ -355,3 +355,26 @@ def test_a_change_of_a_single_feature_is_among_few(wine, wine_tree):
             assert min(c.distance for c in found if len(c.changes) == 1) <= 1.1 * min(singles)
         assert explanation.counterfactuals(n=1)[0].distance == found[0].distance
     assert n_single
+
+
+def test_immutable_and_one_way_columns_are_respected():
+    X, y = make_clouds(300, 4, 2, seed=4)
+    model = LHBoostClassifier(20, random_state=0).fit(X, y)
+    n_found = 0
+    for row in X[:15]:
+        limits = {"immutable": [0], "rising": ["x1"], "falling": [2]}
+        for other in model.explain(row).counterfactuals(**limits):
+            moves = {name: after - before for name, (before, after) in other.changes.items()}
+            assert "x0" not in moves
+            assert moves.get("x1", 0.0) >= 0.0
+            assert moves.get("x2", 0.0) <= 0.0
+            assert model.predict([list(other.row.values())])[0] == other.prediction != other.before
+            n_found += 1
+    assert n_found > 10
+    explanation = model.explain(X[0])
+    with pytest.raises(ValueError, match="no column may change"):
+        explanation.counterfactuals(["x0"], immutable=["x0"])
+    with pytest.raises(ValueError, match="only rise and only fall"):
+        explanation.counterfactuals(rising=["x0"], falling=["x0"])
+    with pytest.raises(ValueError, match="rising='income' is not valid: pass names of features"):
+        explanation.counterfactuals(rising="income")

@@ -62,7 +62,7 @@ def predict(
             "--reasons",
             min=1,
             metavar="N",
-            help="Add columns 'reason 1' and 'reason 1 text' to 'reason N text': what pushed most towards the prediction.",
+            help="Add columns 'reason 1' and 'reason 1 text' to 'reason N text': what pushed most to the prediction.",
         ),
     ] = None,
     positive: _options.Positive = None,

@@ -103,11 +103,29 @@ class Counterfactual:
 
 
 def find_counterfactuals(
-    fitted: Model, x: NDArray[np.float64], features: Any = None, n: int = 3, to: Any = None
+    fitted: Model,
+    x: NDArray[np.float64],
+    features: Any = None,
+    n: int = 3,
+    to: Any = None,
+    *,
+    immutable: Any = None,
+    rising: Any = None,
+    falling: Any = None,
 ) -> list[Counterfactual]:
     """See ``Explanation.counterfactuals``."""
     check_count("n", n, 1)
     may_change = _check_features(fitted, features)
+    if immutable is not None:
+        may_change &= ~_check_features(fitted, immutable, "immutable")
+    only_up, only_down = (
+        np.zeros(fitted.n_features, dtype=bool) if given is None else _check_one_way(fitted, given, name)
+        for name, given in (("rising", rising), ("falling", falling))
+    )
+    if not may_change.any() or (only_up & only_down).any():
+        raise ValueError(
+            "no column may change, or one may only rise and only fall: pass fewer immutable, rising or falling columns."
+        )
     free = may_change & ~np.isnan(x) & ~np.isnan(fitted.span.low)
     # A category changes as a whole, and an indicator with its number.
     free &= ~(fitted.encoding.is_category | fitted.encoding.is_indicator)
@@ -115,8 +133,8 @@ def find_counterfactuals(
         take_goal(fitted, x, to),
         x,
         # A value outside the training range may move towards it, but not further away.
-        low=np.where(free, np.fmin(fitted.span.low, x), x),
-        high=np.where(free, np.fmax(fitted.span.high, x), x),
+        low=np.where(free & ~only_up, np.fmin(fitted.span.low, x), x),
+        high=np.where(free & ~only_down, np.fmax(fitted.span.high, x), x),
     )
     switched = _switch_categories(task, may_change)
     rows = np.concatenate([search(task), switched[task.is_reached(switched)]])
@@ -180,7 +198,15 @@ def _search_beyond(task: Task, switched: NDArray[np.float64]) -> NDArray[np.floa
     )
 
 
-def _check_features(fitted: Model, features: Any) -> NDArray[np.bool_]:
+def _check_one_way(fitted: Model, features: Any, argument: str) -> NDArray[np.bool_]:
+    """Return which features may move in one direction only; they are columns of numbers."""
+    chosen = _check_features(fitted, features, argument)
+    if (chosen & fitted.encoding.is_category).any():
+        raise refuse(argument, features, "columns of numbers: categories neither rise nor fall")
+    return chosen
+
+
+def _check_features(fitted: Model, features: Any, argument: str = "features") -> NDArray[np.bool_]:
     """Return which features may change; they are given by column, with all categories of a column."""
     names, encoding = fitted.column_names, fitted.encoding
     if features is None:
@@ -192,16 +218,16 @@ def _check_features(fitted: Model, features: Any) -> NDArray[np.bool_]:
         if isinstance(feature, str):
             if feature not in names:
                 hint = find_nearest(feature, names)
-                raise refuse("features", features, f"names of features: {feature!r} is not one ({hint})")
+                raise refuse(argument, features, f"names of features: {feature!r} is not one ({hint})")
             free[names.index(feature)] = True
         elif is_integer(feature) and -len(names) <= feature < len(names):
             free[feature] = True
         else:
             raise refuse(
-                "features", features, f"names or indices from 0 to {len(names) - 1}: {feature!r} is neither"
+                argument, features, f"names or indices from 0 to {len(names) - 1}: {feature!r} is neither"
             )
     if not free.any():
-        raise refuse("features", features, "at least one feature, or None for all")
+        raise refuse(argument, features, "at least one feature, or None for all")
     return free[encoding.column]
 
 

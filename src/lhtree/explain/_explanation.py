@@ -233,7 +233,16 @@ class Explanation:
         target = None if self.target == self.prediction else self.classes.index(self.target)
         return Explanation(self._fitted.estimator(index), self._x, self._draw, target)
 
-    def counterfactuals(self, features: Any = None, n: int = 3, *, to: Any = None) -> list[Counterfactual]:
+    def counterfactuals(
+        self,
+        features: Any = None,
+        n: int = 3,
+        *,
+        to: Any = None,
+        immutable: Any = None,
+        rising: Any = None,
+        falling: Any = None,
+    ) -> list[Counterfactual]:
         """Find small changes of the row that change its prediction, smallest first.
 
         The search crosses the nearest hyperplanes on the path, each by the shortest move and by each feature alone, and
@@ -258,6 +267,10 @@ class Explanation:
         to : class, or (low, high) of a regression
             The class to reach; by default any other class. For a regression, the range that the prediction has to
             reach, which is required; None means no limit: (200, None) is 200 or more.
+        immutable : list of names or numbers, optional
+            Columns that nobody can change, such as an age.
+        rising, falling : list of names or numbers, optional
+            Columns of numbers that may only rise, such as the years in a job, or only fall.
 
         Returns
         -------
@@ -265,7 +278,8 @@ class Explanation:
         """
         from ._counterfactual import find_counterfactuals
 
-        return find_counterfactuals(self._fitted, self._x, features, n, to)
+        limits = {"immutable": immutable, "rising": rising, "falling": falling}
+        return find_counterfactuals(self._fitted, self._x, features, n, to, **limits)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as plain Python values that can be written as JSON; missing values are None."""

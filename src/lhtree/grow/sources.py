@@ -253,7 +253,7 @@ class MemoryRows(RowSource):
         return self.rows
 
     def find_fingerprint(self, labels: NDArray[Any]) -> str | None:
-        """SHA-256 of some rows, and of the sums of the bits of all columns and labels: faster than that of all bytes."""
+        """SHA-256 of some rows, and of the sums of the bits of all columns and labels: faster than all bytes."""
         digest, n_rows = hashlib.sha256(str(self.rows.shape).encode()), len(self.rows)
         for part in (self.rows.numbers, self.rows.codes, labels.reshape(len(labels), -1)):
             if part.shape[1]:
