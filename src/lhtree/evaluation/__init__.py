@@ -271,18 +271,21 @@ def monitor(
     ['hue']
     """
     learned = read(model, takes_numbers=True)
+    if learned.n_outputs > 1 and not learned.labels and not (y is None and holdout is None):
+        raise TypeError(
+            "the model predicts several numbers, whose errors are not compared: omit y and holdout."
+        )
     kept = None if learned.provenance is None else learned.provenance.holdout
     if holdout is not None:
         if not isinstance(holdout, tuple) or len(holdout) != 2:
             raise refuse("holdout", holdout, "a tuple of rows and their classes or responses, (X, y)")
         rows = learned.code(holdout[0], model)
-        kept = summarise_holdout(
-            evaluate(model, *holdout), find_scores(learned, rows), "rows passed to monitor"
-        )
+        of_holdout: Any = evaluate(model, *holdout)
+        kept = summarise_holdout(of_holdout, find_scores(learned, rows), "rows passed to monitor")
     drift = find_drift(model, X, period, read_score(kept))
     if y is None:
         return drift
-    measured = evaluate(model, X, y)
+    measured: Any = evaluate(model, X, y)
     proba = is_event = None
     if isinstance(measured, Evaluation) and measured.event is not None:
         code = 1 if learned.positive is None else learned.positive

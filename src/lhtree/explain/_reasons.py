@@ -132,6 +132,10 @@ class ReasonTask(NamedTuple):
     def of(cls, learned: Model, n: Any, positive: Any, threshold: Any, texts: Any, groups: Any) -> ReasonTask:
         """Check the arguments of ``reasons``."""
         check_count("n", n, 1)
+        if learned.n_outputs > 1 and not learned.labels:
+            raise TypeError(
+                "the model predicts several numbers: pass a model of one number, or a classifier."
+            )
         code = learned.find_positive(positive) if learned.labels else None
         if positive is not None and not learned.labels:
             raise refuse("positive", positive, "None: the model predicts a number, without classes")
