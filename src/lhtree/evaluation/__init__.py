@@ -325,6 +325,6 @@ def take_columns(model: Any, X: Any) -> Any:
     if names is None or not is_frame(X):
         return X
     listed, known = list(names), X.column_names if is_arrow(X) else X.columns
-    if any(name not in known for name in listed):
-        return X  # the model names the missing columns
+    if list(known) == listed or any(name not in known for name in listed):
+        return X  # the model names missing columns
     return X.select(listed) if is_arrow(X) else X[listed]
