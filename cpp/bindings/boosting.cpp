@@ -283,7 +283,8 @@ nb::dict boost_rows(nb::object rows, const BoostBins& bins, const boost::TreeOpt
                     const std::string& loss, const std::vector<double>& quantiles, std::size_t n_classes,
                     std::size_t n_responses, std::size_t n_rounds, std::uint64_t seed, std::size_t patience,
                     double tol, const std::optional<nb::dict>& earlier, const MaybeVector<double>& first,
-                    std::size_t n_threads, const std::optional<nb::callable>& progress) {
+                    bool keeps_row_losses, std::size_t n_threads,
+                    const std::optional<nb::callable>& progress) {
     boost::Plan plan{make_objective(loss, quantiles, n_classes, n_responses),
                      n_rounds,
                      seed,
@@ -291,6 +292,7 @@ nb::dict boost_rows(nb::object rows, const BoostBins& bins, const boost::TreeOpt
                      patience,
                      tol,
                      nullptr,
+                     {},
                      {}};
     const std::size_t n_scores = plan.objective.n_scores();
     const auto& monotonic = options.rules.monotonic;
@@ -312,6 +314,7 @@ nb::dict boost_rows(nb::object rows, const BoostBins& bins, const boost::TreeOpt
     }
     require(plan.first.empty() || plan.first.size() == n_scores, "first needs a value per score");
     boost::Boosted boosted;
+    std::vector<double> row_losses;
     if (nb::isinstance<BoostRows>(rows)) {
         const boost::RowData& data = nb::cast<BoostRows&>(rows).data;
         const boost::WeightSurvey survey(data.weight, data.labels);
@@ -321,9 +324,14 @@ nb::dict boost_rows(nb::object rows, const BoostBins& bins, const boost::TreeOpt
         require(survey.largest[0] > 0.0, "there is no row to learn from: all are held back or weigh nothing");
         boosted = watched(progress, [&](Watch& watch) {
             boost::LocalRows local(data, boost::WeightUnits(survey), n_threads, watch);
+            if (keeps_row_losses)
+                plan.at_best = [&](const std::vector<double>& scales) {
+                    row_losses = local.measure_held(scales);
+                };
             return boost::boost(plan, local, n_threads, watch);
         });
     } else {
+        require(!keeps_row_losses, "losses of single rows are kept for BoostRows only");
         const auto callable = nb::cast<nb::callable>(rows);
         const boost::Exchange exchange = [&](const std::vector<std::string>& requests) {
             return ask_python(callable, requests);
@@ -338,6 +346,7 @@ nb::dict boost_rows(nb::object rows, const BoostBins& bins, const boost::TreeOpt
     given["first"] = give(std::move(boosted.first));
     given["training_loss"] = give(std::move(boosted.training_loss));
     given["validation_loss"] = give(std::move(boosted.validation_loss));
+    given["row_losses"] = give(std::move(row_losses));
     return given;
 }
 
@@ -454,11 +463,13 @@ void bind_boosting(nb::module_& m) {
         "boost_rows", &boost_rows, "rows"_a, "bins"_a, nb::kw_only(), "options"_a, "loss"_a,
         "quantiles"_a = std::vector<double>{0.5}, "n_classes"_a = 0, "n_responses"_a = 1, "n_rounds"_a,
         "seed"_a, "patience"_a, "tol"_a, "earlier"_a.none() = nb::none(), "first"_a.none() = nb::none(),
+        "keeps_row_losses"_a = false,
         "n_threads"_a = 1, "progress"_a.none() = nb::none(),
         "Boost trees on coded rows: BoostRows, or a function that sends messages (a list of bytes) to the "
         "BoostRows of all partitions of a table and returns the answers of every partition (an iterable of "
         "lists of bytes), in any order, merged or not. Return a dict of the arrays of the trees, the initial "
-        "scores, and the losses before and after every round.");
+        "scores, and the losses before and after every round; with keeps_row_losses, also the loss of every "
+        "validation row after the best round.");
     m.def("merge_answers", &merge_answers, "answers"_a,
           "Merge the answers of some partitions to the same message.");
     m.def(

@@ -54,7 +54,7 @@ class TestShown:
         assert "probability at least" in shown
         frame = make_table()[200:]
         measured = lhtree.evaluate(fit_boosted(), frame.drop(columns="y"), frame["y"])
-        assert f"{measured.log_loss:.3f}" in shown
+        assert f"{measured.log_loss:.4f}" in shown
         assert max(map(len, shown.splitlines())) <= 80
 
     def accuracy(self):

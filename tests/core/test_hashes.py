@@ -88,6 +88,8 @@ def fit_models(X, y):
             yield f"{title}{kind} weighted", boosted.fit(gaps, y, sample_weight=weight)
         boosted = LHBoostClassifier(few, growth=growth, leaf="linear", random_state=5)
         yield f"{title} linear", boosted.fit(gaps, y)
+    if len(X) < 5_000:
+        yield "boosted raced", LHBoostClassifier(40, random_state=7).fit(gaps, y, sample_weight=weight)
 
 
 def load(name):

@@ -133,12 +133,6 @@ class TestEarlyStopping:
         tol = 1.1 * (losses[0] - losses[1])  # more than a round brings, less than four
         assert LHBoostClassifier(6, **FIXED, **stopping, tol=tol).fit(X, y).train_score_.shape == (7,)
 
-    @pytest.mark.parametrize(("n_rows", "is_stopping"), [(10_000, False), (10_001, True)])
-    def test_auto_stops_early_above_10000_rows(self, n_rows, is_stopping):
-        X, y = make_clouds(n_rows, 1, 2)
-        model = LHBoostClassifier(2, early_stopping="auto", max_depth=1).fit(X, y)
-        assert (len(model.validation_score_) > 0) == is_stopping
-
     def test_no_scores_without_early_stopping(self, two):
         model = LHBoostClassifier(3).fit(*two)
         assert model.train_score_.shape == model.validation_score_.shape == (0,)

@@ -183,5 +183,5 @@ def test_early_stopping_by_a_validation_set(loss):
     model.fit(X[:300], y[:300], X_val=X[300:], y_val=y[300:])
     scores = model.validation_score_
     assert 0 < model.n_iter_ == scores.argmax() == len(scores) - 1 - 5
-    shorter = make_model(loss, max_iter=model.n_iter_, subsample=1.0, direction="single")
+    shorter = make_model(loss, max_iter=model.n_iter_, direction="single", **model.chosen_["settings"])
     assert_same_model(model, shorter.fit(X[:300], y[:300]), X)

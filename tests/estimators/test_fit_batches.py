@@ -96,7 +96,7 @@ def test_categories_that_differ_between_batches(monkeypatch):
     assert_same_model(whole, LHBoostRegressor(**FEW).fit_batches(read))
 
 
-def test_the_pilot_of_the_learning_rate():
+def test_the_race_of_the_settings():
     X, raw = make_table()
     y = (raw + np.random.default_rng(4).normal(0, 5, 400) > np.median(raw)).astype(int)
     whole = LHBoostClassifier(max_iter=60, random_state=0).fit(X, y)

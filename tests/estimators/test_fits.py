@@ -92,7 +92,7 @@ THREADED = [
     CompactLHTClassifier(max_passes=2),
     LHBoostClassifier(2, **BOOST),
     LHBoostClassifier(2, **BOOST, early_stopping=True, class_weight="balanced", leaf="linear"),
-    LHBoostRegressor(max_iter=2, **BOOST),
+    LHBoostRegressor(max_iter=2, **BOOST, subsample=0.8),
 ]
 
 

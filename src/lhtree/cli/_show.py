@@ -108,3 +108,16 @@ def _show(table: Any) -> None:
 def _text(value: Any) -> Any:
     """Return literal text, whose brackets are not markup."""
     return import_extra("rich.text", "cli").Text(clean(value))
+
+
+def join_settings(settings: dict[str, Any]) -> str:
+    """Write values of parameters in one line."""
+    return ", ".join(f"{name} {value}" for name, value in settings.items())
+
+
+def write_settings(chosen: dict[str, Any]) -> str:
+    """Write the settings in use of a boosted model, and how they were chosen."""
+    n_raced = len(chosen["race"])
+    return join_settings(chosen["settings"]) + (
+        f": best of {n_raced} on held-out rows" if n_raced > 1 else ""
+    )

@@ -46,7 +46,7 @@ from ._estimator import (
     read_quantiles,
 )
 from ._files import check_place
-from ._show import note, show_facts, show_json, show_table, write_bytes, write_seconds
+from ._show import note, show_facts, show_json, show_table, write_bytes, write_seconds, write_settings
 
 EXAMPLES = (
     "lhtree fit data.csv --target y --out model.lht",
@@ -258,7 +258,7 @@ def fit(
         typer.Option(
             "--max-depth",
             metavar="N",
-            help="Maximum depth of a tree. Default: no limit; boost: 6, with free trees 5.",
+            help="Maximum depth of a tree. Default: no limit; boost: chosen on held-out rows.",
         ),
     ] = None,
     class_weight: Annotated[
@@ -472,6 +472,8 @@ def fit(
     }
     for name in learned.get(model, ()):
         facts["model"]["n_rounds" if name == "n_iter" else name] = getattr(estimator, f"{name}_")
+    if model is Kind.BOOST:
+        facts["model"]["chosen"] = estimator.chosen_ | {"learning_rate": estimator.learning_rate_}
     if is_json:
         show_json(facts if measured is None else facts | {"holdout": measured.to_dict()})
     elif not quiet:
@@ -747,6 +749,8 @@ def _show(facts: dict[str, Any], measured: Measured | OutputEvaluations | None) 
         score = model["cv_score"]
         name = f"log loss {-score:.4g}" if table["task"] == "classification" else f"R² {score:.4g}"
         print(f"{name} of out-of-fold predictions")
+    if "chosen" in model:
+        print(f"learning rate {model['chosen']['learning_rate']:g}, {write_settings(model['chosen'])}")
     print(f"{model['path']} written, {write_bytes(model['n_bytes'])}")
 
 

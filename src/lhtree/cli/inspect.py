@@ -14,7 +14,7 @@ from ..model.numbers import write_share
 from ..versions import show_versions
 from ._errors import Problem, reading
 from ._options import Json, ModelFile
-from ._show import clean, show_facts, show_json, show_table, write_bytes
+from ._show import clean, join_settings, show_facts, show_json, show_table, write_bytes, write_settings
 
 _FEW = 10  # categories to show of many
 EXAMPLES = (
@@ -101,6 +101,7 @@ def _list_facts(path: str, facts: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     yield "columns", f"{facts['n_columns']:,}, encoded as {facts['n_features']:,} features"
     if facts["boost"]:
         yield "rounds", "{n_rounds:,}, learning rate {learning_rate:g}".format(**facts["boost"])
+        yield "settings", write_settings(facts["boost"]) or None
     if facts["pool"]:
         weights = "{boost_weight:g} boosted trees, {weight:g} forest of {n_estimators:,} trees".format(
             **facts["pool"]
@@ -142,6 +143,8 @@ def _list_tables(facts: dict[str, Any]) -> Iterator[tuple[str, tuple[str, ...], 
     yield "Parameters", ("parameter", "value"), _list_values(facts["parameters"])
     if facts["provenance"]:
         yield "Settings in use", ("setting", "value"), _list_values(facts["provenance"]["settings"])
+    if facts["boost"] and facts["boost"]["race"]:
+        yield "Race on held-out rows", ("settings", ">loss", ">rounds"), _list_runs(facts["boost"]["race"])
     if facts["metadata"]:
         yield "Metadata", ("key", "value"), _list_values(facts["metadata"])
     arrays = ((name, array["dtype"], _write_shape(array["shape"])) for name, array in facts["arrays"].items())
@@ -151,6 +154,11 @@ def _list_tables(facts: dict[str, Any]) -> Iterator[tuple[str, tuple[str, ...], 
 def _list_classes(facts: dict[str, Any]) -> Iterator[tuple[Any, str]]:
     for label, share in zip(facts["classes"], facts["shares"], strict=True):
         yield label, write_share(share)
+
+
+def _list_runs(race: list[dict[str, Any]]) -> Iterator[tuple[str, str, str]]:
+    for run in race:
+        yield join_settings(run["settings"]), f"{run['loss']:.6g}", f"{run['n_rounds']:,}"
 
 
 def _list_columns(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -52,26 +52,32 @@ _USED = (
 )
 _BOOST = """
 learning_rate : "auto" or float
-    Factor of every tree. "auto" is ``0.08 * min(1, n / 8000)**0.35`` for n rows and 400 rounds, with 0.05 instead of
-    0.08 for free trees, and 2.5 times as much for trees of all classes or 1.6 times for trees of all quantiles; with
-    another ``max_iter``, rate × rounds**0.8 stays the same. With 100 to 50,000 rows, at least 40 rounds and no early
-    stopping, a pilot on held-out rows lowers it if that many steps would learn noise.
+    Factor of every tree. "auto" begins with ``0.08 * min(1, n / 8000)**0.35`` for n rows and 400 rounds, with 0.05
+    instead of 0.08 for free trees, 1.5 times as much for trees of all classes and 1.6 times for trees of all
+    quantiles; with another ``max_iter``, rate × rounds**0.8 stays the same. With at least 100 rows and 40 rounds, and
+    without early stopping, the race (see ``max_depth``) lowers it if that many steps would learn noise, and at most
+    doubles it if they would not learn all.
 growth : {"auto", "symmetric", "free"}
     "symmetric" trees have one cut per level, which all blocks of the level share: a tree is a list of ``max_depth``
     hyperplanes and a table of values. "free" trees have a cut for every block. "auto" is "symmetric", but "free" for
     absolute errors and quantiles: their leaves are quantiles of residuals, which need more rows than the smallest
     leaves of a symmetric tree have.
 max_depth : "auto" or int
-    Maximum depth of a tree. "auto" is 6 for symmetric trees and 5 for free trees.
+    Maximum depth of a tree. "auto" is 6 for symmetric trees and 5 for free trees, unless a race on held-out rows
+    finds a better value. ``max_depth``, ``subsample``, ``max_features`` and ``leaf`` take part in the race if they are
+    "auto", there are at least 1,000 rows (of more than 50,000 a sample) and ``max_iter`` is at least 40; see
+    ``chosen_``.
 min_samples_leaf : "auto" or int
     Minimum weight of the rows on each side of a hyperplane; in a symmetric tree, of the sides that count for its gain.
     "auto" is 1 for symmetric trees and 20 for free trees.
 l2_regularization : float
     Added to the sum of the second derivatives of a block.
 subsample : "auto" or float
-    Probability with which a row takes part in a round. "auto" is 0.8 for symmetric trees and 0.7 for free trees.
-max_features : float
-    Share of the features that a level or block tries as single features, drawn for each.
+    Probability with which a row takes part in a round. "auto" is 1 for symmetric trees and 0.7 for free trees, or
+    chosen by the race.
+max_features : "auto" or float
+    Share of the features that a level or block tries as single features, drawn for each. "auto" is 1 for symmetric
+    trees and 0.5 for free trees, or chosen by the race.
 n_directed : int
     Number of features of a hyperplane, drawn for each; at most all of them. A block of a free tree tries one
     hyperplane, a level of a symmetric tree tries two.
@@ -81,9 +87,9 @@ shrinkage : float
     Ridge parameter of the hyperplanes, relative to the mean variance.
 max_bins : int
     Maximum number of bins of a feature in training; missing values have a bin of their own.
-early_stopping : bool or "auto"
+early_stopping : bool
     Stop when the loss on held-out rows has not improved for ``n_iter_no_change`` rounds, and keep the rounds up to
-    the best one. "auto" does so above 10,000 rows. A validation set passed to ``fit`` is used even with False.
+    the best one. A validation set passed to ``fit`` is used even with False.
 n_iter_no_change : int
     Rounds without improvement after which to stop.
 warm_start : bool
@@ -129,8 +135,8 @@ tol : float
     that it does not depend on the unit of y.
 leaf : {{"auto", "constant", "linear"}}
     What a leaf adds: a value, or a linear function of at most 12 features of the blocks on its path, clipped to the
-    range of the Newton steps of its rows. "auto" is "linear", but "constant" for absolute errors and quantiles,
-    whose leaves add the median or quantile of their residuals.
+    range of the Newton steps of its rows. "auto" is "linear" or chosen by the race, but "constant" for absolute
+    errors and quantiles, whose leaves add the median or quantile of their residuals.
 monotonic_cst : dict, array-like of shape (m,) or None
     1 where the prediction must not decrease with the feature, -1 where it must not increase, 0 for no constraint; a
     dict gives them by column name. One output only.
@@ -327,6 +333,11 @@ class BaseBoost(CodedPredictor):
         return self._read_record().learning_rate
 
     @property
+    def chosen_(self) -> dict[str, Any]:
+        """The settings in use that a race can choose, and the runs of the race (none: an empty list)."""
+        return self._read_record().describe()
+
+    @property
     def train_score_(self) -> NDArray[np.float64]:
         """Minus the training loss before the first round and after each; empty without early stopping."""
         return self._read_record().train_score
@@ -401,6 +412,9 @@ class LHBoostClassifier(Classifier, BaseBoost):
         Number of rounds that were kept.
     learning_rate_ : float
         The learning rate in use.
+    chosen_ : dict
+        ``settings``, the values in use of the parameters that can be raced, and ``race``, a list of the settings that
+        were raced, the defaults first, each with its least loss on held-out rows and the number of rounds up to it.
     train_score_, validation_score_ : arrays of shape (rounds + 1,)
         Minus the loss before the first round and after each round that was tried. Both are empty without early
         stopping; ``validation_score_`` is also empty if no rows were held out.
@@ -428,12 +442,12 @@ class LHBoostClassifier(Classifier, BaseBoost):
         min_samples_leaf: int | str = "auto",
         l2_regularization: float = 1.0,
         subsample: float | str = "auto",
-        max_features: float = 0.5,
+        max_features: float | str = "auto",
         n_directed: int = 4,
         direction: str = "mixed",
         shrinkage: float = 0.01,
         max_bins: int = 255,
-        early_stopping: bool | str = False,
+        early_stopping: bool = False,
         validation_fraction: float | None = 0.1,
         n_iter_no_change: int = 20,
         tol: float = 1e-7,
@@ -528,6 +542,9 @@ class LHBoostRegressor(Regressor, BaseBoost):
         Number of rounds that were kept.
     learning_rate_ : float
         The learning rate in use.
+    chosen_ : dict
+        ``settings``, the values in use of the parameters that can be raced, and ``race``, a list of the settings that
+        were raced, the defaults first, each with its least loss on held-out rows and the number of rounds up to it.
     train_score_, validation_score_ : arrays of shape (rounds + 1,)
         Minus the mean loss before the first round and after each round that was tried. Both are empty without early
         stopping; ``validation_score_`` is also empty if no rows were held out. The losses are half the squared error,
@@ -558,12 +575,12 @@ class LHBoostRegressor(Regressor, BaseBoost):
         min_samples_leaf: int | str = "auto",
         l2_regularization: float = 1.0,
         subsample: float | str = "auto",
-        max_features: float = 0.5,
+        max_features: float | str = "auto",
         n_directed: int = 4,
         direction: str = "mixed",
         shrinkage: float = 0.01,
         max_bins: int = 255,
-        early_stopping: bool | str = False,
+        early_stopping: bool = False,
         validation_fraction: float | None = 0.1,
         n_iter_no_change: int = 20,
         tol: float = 1e-7,

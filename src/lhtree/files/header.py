@@ -119,6 +119,8 @@ BOOST: dict[str, Check] = {
     "train_score": _is_list_of(_is_float),
     "validation_score": _is_list_of(_is_float),
 }
+_RACED: dict[str, Check] = {"settings": _is_dict_of(_is_plain), "loss": _is_float, "n_rounds": _is_count}
+RACE: dict[str, Check] = {"settings": _is_dict_of(_is_plain), "race": _is_list_of(_is_record(_RACED))}
 COMPACT: dict[str, Check] = {
     "penalty": _is_float,
     "rounding_loss": _is_float,
@@ -224,6 +226,11 @@ HEADER = {
     "forest": Field(_or_null(_is_forest), f"{', '.join(FOREST)}, or null for one tree or a boosted model"),
     "boost": Field(
         _or_null(_is_record(BOOST)), f"{', '.join(BOOST)}, or null unless the model is boosted", None
+    ),
+    "race": Field(
+        _or_null(_is_record(RACE)),
+        "settings of a boosted model that a race can choose, and its runs (settings, loss, n_rounds), or null",
+        None,
     ),
     "compact": Field(
         _or_null(_is_record(COMPACT)),

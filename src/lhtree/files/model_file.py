@@ -28,6 +28,7 @@ from ..model.records import (
     OutputRecord,
     Prototypes,
     Provenance,
+    RacedSetting,
     ResponseRecord,
 )
 from ..model.terms import read_terms
@@ -45,6 +46,7 @@ from .header import (
     OUTPUT,
     POOL,
     PROVENANCE,
+    RACE,
     RESPONSE,
     check_estimators,
     check_header,
@@ -130,6 +132,7 @@ def pack(model: Model, header: dict[str, Any]) -> NDArray[np.uint8]:
         "seed": model.seed,
         "forest": _encode(model.forest, FOREST),
         "boost": _encode(model.boost, BOOST),
+        "race": _encode(model.boost, RACE),
         "compact": _encode(model.compact, COMPACT),
         "additive": _encode(model.additive, ADDITIVE),
         "link": model.link,
@@ -167,7 +170,7 @@ def _encode(record: Any, names: Iterable[str]) -> dict[str, Any] | None:
 def _to_plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_to_plain(part) for part in value]
-    if isinstance(value, Drawn):
+    if isinstance(value, (Drawn, RacedSetting)):
         return _encode(value, vars(value))
     return value.tolist() if isinstance(value, np.ndarray) else value
 
@@ -276,7 +279,7 @@ def _build(header: dict[str, Any], arrays: Arrays, classes: NDArray[Any]) -> Mod
         clip=header["clip"],
         prototypes=Prototypes(**prototypes) if prototypes else None,
         forest=None if forest is None else _build_forest(forest, arrays),
-        boost=None if boost is None else _build_boost(boost, bins),
+        boost=None if boost is None else _build_boost(boost, header["race"], bins),
         compact=None if compact is None else _build_compact(compact),
         pool=_build_pool(header, arrays),
         additive=None if additive is None else _build_additive(additive, arrays),
@@ -325,9 +328,13 @@ def _build_additive(additive: dict[str, Any], arrays: Arrays) -> AdditiveRecord:
     )
 
 
-def _build_boost(boost: dict[str, Any], bins: Arrays) -> BoostRecord:
-    scores = (np.array(boost[name], dtype=np.float64) for name in ("train_score", "validation_score"))
-    return BoostRecord(boost["learning_rate"], Bins(**bins), *scores)
+def _build_boost(boost: dict[str, Any], race: dict[str, Any] | None, bins: Arrays) -> BoostRecord:
+    train, validation = (
+        np.array(boost[name], dtype=np.float64) for name in ("train_score", "validation_score")
+    )
+    chosen = race or {"settings": {}, "race": []}
+    runs = tuple(RacedSetting(**run) for run in chosen["race"])
+    return BoostRecord(boost["learning_rate"], Bins(**bins), train, validation, chosen["settings"], runs)
 
 
 def _build_forest(forest: dict[str, Any], arrays: Arrays) -> ForestRecord:
@@ -403,7 +410,8 @@ def inspect(path: str | os.PathLike[str]) -> dict[str, Any]:
         "link": model.link,
         "calibration": header["calibration"],
         "min_samples_leaf": model.min_samples_leaf,
-        "boost": boost and {"n_rounds": model.n_estimators, "learning_rate": boost.learning_rate},
+        "boost": boost
+        and {"n_rounds": model.n_estimators, "learning_rate": boost.learning_rate, **boost.describe()},
         "pool": model.pool and header["pool"] | {"n_estimators": model.pool.forest.n_estimators},
         "n_samples": _count_rows(model),
         "n_trees": trees.n_trees,

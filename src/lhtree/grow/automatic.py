@@ -1,4 +1,4 @@
-"""Settings chosen by pilot fits: the leaf size of trees and forests, the learning rate of boosting."""
+"""The leaf size of trees and forests, chosen by pilot fits."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from .. import _core
 from .._parameters import Settled
 from ..model.model import Model
-from ..tables.rows import MOST_SAMPLED
 from .forest import spread
-from .holdout import Validation, hold_out, mark_rows
+from .holdout import mark_rows
 from .labels import Progress
 from .training import Training, shift
 
@@ -130,49 +129,3 @@ def scale_draws(growth: Growth, training: Training, part: Training, most_trees: 
         share = np.bincount(part.codes) / np.bincount(training.codes)
         counts = np.maximum(1, np.rint(growth.counts * share).astype(np.int64))
     return replace(growth, betas=growth.betas[chosen], first_tree=0, counts=counts, record=None)
-
-
-_HASTE = 4  # how much faster the pilot is
-_FURTHER = 1.25  # how far to go, relative to the best round of the pilot: it has fewer rows and larger steps
-_PATIENCE = 20  # rounds of the pilot
-_FEWEST_ROUNDS = 40  # of a fit with a pilot
-_FEWEST_BOOSTED, _MOST_BOOSTED = (
-    100,
-    50_000,
-)  # with fewer, too few are held out; with more, there is little to gain
-
-
-class TryOut(Protocol):
-    """Grows rounds of trees in a pilot."""
-
-    def __call__(
-        self, rate: float, n_rounds: int, validation: Validation | None, patience: int
-    ) -> NDArray[np.float64]:
-        """Return the loss of the rows held out before the first round and after each."""
-
-
-def choose_rate(
-    training: Training,
-    validation: Validation | None,
-    max_iter: int,
-    base: float,
-    try_out: TryOut | None,
-    seed: int,
-) -> float:
-    """Return the rate for the training rows; without ``try_out``, by their number alone."""
-    is_learned = slice(None) if validation is None else validation.held == 0
-    weight = training.weight
-    n = float(len(training.codes[is_learned]) if weight is None else weight[is_learned].sum())
-    rate = min(1.0, base * min(1.0, n / 8000) ** 0.35 * (400 / max_iter) ** 0.8)
-    may_try = max_iter >= _FEWEST_ROUNDS and training.n_rows <= MOST_SAMPLED
-    if try_out is not None and may_try and _FEWEST_BOOSTED <= n <= _MOST_BOOSTED:
-        rate *= _share_of_way(training, max_iter, rate, try_out, seed)
-    return float(f"{rate:.4g}")  # the powers of C libraries differ in the last bit
-
-
-def _share_of_way(training: Training, max_iter: int, rate: float, try_out: TryOut, seed: int) -> float:
-    """How far the rounds should go, relative to the rate by the number of rows."""
-    n_rounds = max_iter // _HASTE
-    hasty = min(1.0, float(f"{_HASTE * rate:.4g}"))
-    losses = try_out(hasty, n_rounds, hold_out(training, _HELD_OUT, seed), _PATIENCE)
-    return min(1.0, _FURTHER * max(int(np.argmin(losses)), 1) / n_rounds)

@@ -28,42 +28,23 @@ from .._parameters import (
 )
 from ..evaluation.measures import find_ranks
 from ..model.model import Model
-from ..model.records import Bins, BoostRecord
+from ..model.records import Bins, BoostRecord, RacedSetting
 from ..model.trees import Trees
 from ..tables.errors import TableWarning, find_nearest
 from ..tables.frames import refuse_infinity
 from ..tables.normalise import Normalisation
-from .automatic import choose_rate
 from .holdout import Validation, check_fraction, join
 from .labels import Progress
 from .objective import Objective
+from .race import CAPACITIES, RACED, Race, RacedRows, Run, admit_rivals, list_rivals, rate_by_rows, round_rate
 from .sources import Hold, Sample, Show, code_rows, hold_codes
 from .training import Training
 
-_MANY_ROWS = 10_000  # above it, early_stopping="auto" stops
 _DEEPEST = 62
 _MOST = 2**53  # of any count: more than there can be of anything
-
-
-class Capacity(NamedTuple):
-    """Values of parameters that are "auto", and the learning rate of 400 rounds on many rows."""
-
-    max_depth: int
-    min_samples_leaf: int
-    subsample: float
-    n_directions: int  # of a block, or of a level
-    learning_rate: float
-
-
-CAPACITIES = {
-    "symmetric": Capacity(6, 1, 0.8, n_directions=2, learning_rate=0.08),
-    "free": Capacity(5, 20, 0.7, n_directions=1, learning_rate=0.05),
-}
-
-
 _OPPOSED = 3.0  # standard errors of a rank correlation that contradicts a constraint
 # Learning rate of trees of all classes or outputs, relative to that of a tree for each.
-_JOINT_RATES = {"softmax": 2.5, "quantile": 1.6, "squared_error": 1.0}
+_JOINT_RATES = {"softmax": 1.5, "quantile": 1.6, "squared_error": 1.0}
 
 
 @dataclass(frozen=True)
@@ -71,6 +52,7 @@ class BoostSettings:
     """Parameters of one fit, checked."""
 
     objective: Objective
+    of_loss: dict[str, Any]  # as the core takes it
     max_iter: int
     n_each: int  # trees of a round
     n_rounds: int  # to grow, without the rounds of an earlier fit
@@ -81,6 +63,7 @@ class BoostSettings:
     tol: float
     base_rate: float  # of 400 rounds on many rows
     of_trees: dict[str, Any]
+    rivals: tuple[dict[str, Any], ...]  # changes of of_trees that race against it
 
     @classmethod
     def of(cls, params: dict[str, Any], training: Training, earlier: Model | None) -> BoostSettings:
@@ -90,17 +73,20 @@ class BoostSettings:
         growth = choose("growth", params["growth"], ("auto", *GROWTHS))
         if growth == "auto":  # quantiles of the few rows of a small leaf would be noise
             growth = "free" if _core.LOSSES[objective.loss].selects else "symmetric"
+        leaf, open_names = (
+            objective.settle_leaf(params["leaf"]),
+            {name for name in RACED if is_auto(params[name])},
+        )
         capacity = CAPACITIES[growth]
         monotonic = find_monotonic(params["monotonic_cst"], training)
         if monotonic is not None and objective.outputs:
             raise refuse(
                 "monotonic_cst", params["monotonic_cst"], "None with several quantiles or columns of y"
             )
-        params = params | {
-            name: getattr(capacity, name)
-            for name in ("max_depth", "min_samples_leaf", "subsample")
-            if is_auto(params[name])
-        }
+        known = capacity.settings | {"leaf": leaf}
+        if earlier is not None and earlier.boost is not None:
+            known |= earlier.boost.settings
+        params = params | {name: known[name] for name in open_names}
         joint = None if earlier is None else earlier.head.shares_classes
         if objective.outputs:
             is_joint = settle_outputs(params, auto=len(objective.quantiles) > 1, earlier=joint)
@@ -119,8 +105,8 @@ class BoostSettings:
         if not is_integer(max_bins) or not 2 <= max_bins <= _core.MOST_BINS:
             raise refuse("max_bins", max_bins, f"an integer from 2 to {_core.MOST_BINS}")
         stops = params["early_stopping"]
-        if not isinstance(stops, (bool, np.bool_)) and not is_auto(stops):
-            raise refuse("early_stopping", stops, "True, False or 'auto'")
+        if not isinstance(stops, (bool, np.bool_)):
+            raise refuse("early_stopping", stops, "True or False")
         max_iter, n_earlier = _count("max_iter", params), 0 if earlier is None else earlier.n_estimators
         if max_iter < n_earlier:
             raise refuse(
@@ -131,18 +117,19 @@ class BoostSettings:
         n_directed = _count("n_directed", params, 0)
         return cls(
             objective=objective,
+            of_loss=objective.of_core(training),
             max_iter=max_iter,
             n_each=1 if is_joint else len(objective.outputs) or training.n_targets,
             n_rounds=max_iter - n_earlier,
             learning_rate=None if isinstance(rate, str) else float(rate),
             max_bins=int(max_bins),
-            stops=training.n_rows > _MANY_ROWS if isinstance(stops, str) else bool(stops),
+            stops=bool(stops),
             n_iter_no_change=_count("n_iter_no_change", params),
             tol=check_number("tol", params["tol"]),
             base_rate=capacity.learning_rate * (_JOINT_RATES[objective.loss] if is_joint else 1.0),
             of_trees={
                 "l2_regularization": check_number("l2_regularization", params["l2_regularization"]),
-                "min_samples_leaf": float(_count("min_samples_leaf", params)),
+                "min_samples_leaf": _count("min_samples_leaf", params),
                 "shrinkage": check_number("shrinkage", params["shrinkage"]),
                 "monotonic": monotonic,
                 "growth": growth,
@@ -151,10 +138,15 @@ class BoostSettings:
                 "max_features": _share("max_features", params["max_features"]),
                 "n_directed": n_directed if direction == "mixed" else 0,
                 "subsample": _share("subsample", params["subsample"]),
-                "leaf": "constant" if is_joint else objective.settle_leaf(params["leaf"]),
+                "leaf": "constant" if is_joint else params["leaf"],
                 "is_joint": is_joint,
             },
+            rivals=list_rivals(growth, open_names, "constant" if is_joint else leaf),
         )
+
+    def raced_values(self) -> dict[str, Any]:
+        """Values of the parameters that can be raced."""
+        return {name: self.of_trees[name] for name in RACED}
 
 
 class Boosted(NamedTuple):
@@ -231,6 +223,14 @@ def _learn_bins(
     return bins
 
 
+class Chosen(NamedTuple):
+    """The learning rate, the values of parameters that were raced, and the runs of the race."""
+
+    learning_rate: float
+    settings: dict[str, Any]
+    race: tuple[RacedSetting, ...] = ()
+
+
 def boost_rounds(
     training: Training,
     settings: BoostSettings,
@@ -240,58 +240,29 @@ def boost_rounds(
     n_threads: int,
     progress: Progress,
 ) -> Boosted:
-    """Grow the rounds of a fit, and keep those up to the best if it stops early.
-
-    A pilot that chooses the learning rate has few rows: it is grown in memory, with the same bins.
-    """
+    """Race open settings, grow the rounds of a fit, and keep the rounds up to the best if it stops early."""
     record = None if earlier is None else earlier.boost
-    bins, validation = coded.bins, coded.validation
-    stops, objective = settings.stops or validation is not None, settings.objective
-    of_loss = objective.of_core(training)
-
-    def run(
-        hold: Hold,
-        rate: float,
-        n_rounds: int,
-        validation: Validation | None,
-        patience: int,
-        progress: Progress = None,
-    ) -> dict[str, Any]:
-        found: dict[str, Any] = _core.boost_rows(
-            hold(of_loss, join(training, validation, objective)),
-            bins,
-            **of_loss,
-            options=_core.BoostOptions(learning_rate=rate, **settings.of_trees),
-            n_rounds=n_rounds,
-            seed=seed,
-            patience=patience,
-            tol=settings.tol,
-            earlier=None if earlier is None else objective.shrink_trees(earlier),
-            first=None if earlier is None or earlier.base is None else objective.shrink_base(earlier.base),
-            n_threads=n_threads,
-            progress=progress,
-        )
-        return found
-
-    def try_out(rate: float, n_rounds: int, validation: Validation | None, patience: int) -> Any:
-        hold = hold_codes(code_rows(bins, training.X.sample(seed).X, n_threads), bins)
-        return run(hold, rate, n_rounds, validation, patience)["validation_loss"]
-
-    if record is not None:
-        rate = record.learning_rate
-    elif settings.learning_rate is not None:
-        rate = settings.learning_rate
+    validation, objective = coded.validation, settings.objective
+    stops = settings.stops or validation is not None
+    if record is None:
+        chosen = _choose(training, settings, coded, seed, n_threads)
     else:
-        rate = choose_rate(
-            training,
-            validation,
-            settings.max_iter,
-            settings.base_rate,
-            None if stops else try_out,
-            seed,
-        )
-    patience = settings.n_iter_no_change if stops else 0
-    found = run(coded.hold, rate, settings.n_rounds, validation, patience, progress)
+        chosen = Chosen(record.learning_rate, settings.raced_values(), record.race)
+    found = _grow(
+        coded.hold(settings.of_loss, join(training, validation, objective)),
+        coded.bins,
+        settings,
+        chosen.settings,
+        chosen.learning_rate,
+        n_rounds=settings.n_rounds,
+        seed=seed,
+        patience=settings.n_iter_no_change if stops else 0,
+        tol=settings.tol,
+        earlier=None if earlier is None else objective.shrink_trees(earlier),
+        first=None if earlier is None or earlier.base is None else objective.shrink_base(earlier.base),
+        n_threads=n_threads,
+        progress=progress,
+    )
     arrays = objective.grow_trees(found["trees"])
     del arrays["n_target"]  # sums of gradients, which no reader needs
     trees = Trees(**arrays)
@@ -306,7 +277,84 @@ def boost_rounds(
     validation_score = _go_on(None if record is None else record.validation_score, n_earlier, held)
     known = None if earlier is None else earlier.base
     base = objective.grow_base(found["first"]) if known is None else known
-    return Boosted(trees, base, BoostRecord(rate, Bins(**bins.arrays()), train_score, validation_score))
+    return Boosted(
+        trees,
+        base,
+        BoostRecord(
+            chosen.learning_rate,
+            Bins(**coded.bins.arrays()),
+            train_score,
+            validation_score,
+            chosen.settings,
+            chosen.race,
+        ),
+    )
+
+
+def _grow(
+    rows: Any,
+    bins: _core.BoostBins,
+    settings: BoostSettings,
+    changes: dict[str, Any],
+    rate: float,
+    **of_rounds: Any,
+) -> dict[str, Any]:
+    """Grow rounds of trees with some changes of the settings."""
+    options = _core.BoostOptions(learning_rate=rate, **settings.of_trees | changes)
+    found: dict[str, Any] = _core.boost_rows(rows, bins, **settings.of_loss, options=options, **of_rounds)
+    return found
+
+
+def _choose(
+    training: Training, settings: BoostSettings, coded: CodedFit, seed: int, n_threads: int
+) -> Chosen:
+    """Choose the learning rate by the number of rows, and then, if there are enough rows and rounds, by a race.
+
+    With early stopping, which finds the number of rounds, the race decides on the other parameters only.
+    """
+    bins, validation, objective = coded.bins, coded.validation, settings.objective
+    is_learned = slice(None) if validation is None else validation.held == 0
+    n_rows = len(training.codes[is_learned])
+    n = float(n_rows if training.weight is None else training.weight[is_learned].sum())
+    rate = settings.learning_rate or rate_by_rows(settings.base_rate, n, settings.max_iter)
+    known = settings.raced_values()
+    stays = settings.learning_rate is not None or settings.stops or validation is not None
+    rivals = admit_rivals(settings.rivals, min(n, n_rows), settings.max_iter)
+    rows = None
+    if rivals is not None and (rivals or not stays):
+        rows = RacedRows.draw(training, validation, seed)
+    if rivals is None or rows is None:
+        return Chosen(round_rate(rate), known)
+    hold = hold_codes(code_rows(bins, rows.training.X.load(), n_threads), bins)
+    coded_rows = hold(settings.of_loss, join(rows.training, rows.validation, objective))
+
+    def grow(run: Run, n_rounds: int, patience: int) -> dict[str, Any]:
+        return _grow(
+            coded_rows,
+            bins,
+            settings,
+            run.changes,
+            run.rate,
+            n_rounds=n_rounds,
+            seed=seed,
+            patience=patience,
+            tol=0.0,
+            earlier=None if run.trees is None else run.trees.arrays(),
+            first=run.first,
+            keeps_row_losses=True,
+            n_threads=n_threads,
+        )
+
+    race = Race(grow, rows.held_weight, known, rate, settings.max_iter)
+    winner, runs = race.run(rivals)
+    if not stays:
+        rate = min(1.0, rate * race.find_factor(winner, rows.training.n_rows, n_rows))
+    losses = objective.grow_losses(np.array([run.loss for run in runs]))
+    raced = (
+        RacedSetting(known | run.changes, float(loss), run.best)
+        for run, loss in zip(runs, losses, strict=True)
+    )
+    return Chosen(round_rate(rate), known | winner.changes, tuple(raced))
 
 
 def _go_on(

@@ -110,7 +110,8 @@ def mark_rows(
         # Rows are in random order by class; marked rows are evenly spaced.
         order = np.lexsort((_core.draw_keys(seed, stream, n_rows), codes))
         is_marked[order[(np.arange(n_marked) * n_rows + n_rows // 2) // n_marked]] = True
-        is_gone = np.bincount(codes[~is_marked], minlength=n_classes) == 0
+        n_kept, n_all = (np.bincount(own, minlength=n_classes) for own in (codes[~is_marked], codes))
+        is_gone = (n_kept == 0) & (n_all > 0)
         is_marked[order[np.searchsorted(codes[order], np.flatnonzero(is_gone))]] = False
     return is_marked
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -62,6 +62,15 @@ class Bins:
 
 
 @dataclass(frozen=True)
+class RacedSetting:
+    """A setting of parameters in the race of a boosted fit, and its least loss on held-out rows."""
+
+    settings: dict[str, Any]
+    loss: float
+    n_rounds: int  # with the least loss, in the race
+
+
+@dataclass(frozen=True)
 class BoostRecord:
     """How a boosted model was fitted, for warm starts."""
 
@@ -70,6 +79,12 @@ class BoostRecord:
     # Minus the loss, before the first round and after each; empty: not taken.
     train_score: NDArray[np.float64]
     validation_score: NDArray[np.float64]
+    settings: dict[str, Any]  # values in use of the parameters that a race can choose
+    race: tuple[RacedSetting, ...] = ()  # the defaults first
+
+    def describe(self) -> dict[str, Any]:
+        """Return the settings and the runs of the race as plain values."""
+        return {"settings": dict(self.settings), "race": [asdict(run) for run in self.race]}
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import __version__, _core
-from .._parameters import refuse
+from .._parameters import is_auto, refuse
 from ..evaluation import Evaluation, Measured, RegressionEvaluation, find_quantile, take_columns
 from ..evaluation.classification import ClassPart
 from ..evaluation.groups import measure_groups, take_groups
@@ -176,7 +176,7 @@ def _describe_head(fitted: Model) -> dict[str, Any]:
 
 def _describe_model(model: Any, fitted: Model) -> dict[str, Any]:
     defaults = type(model)().get_params(deep=False)
-    trees = fitted.trees
+    trees, chosen = fitted.trees, _list_chosen(model, fitted)
     return {
         "kind": type(model).__name__,
         "link": fitted.link,
@@ -191,7 +191,11 @@ def _describe_model(model: Any, fitted: Model) -> dict[str, Any]:
         "depth": int(trees.depths().max()),
         "is_counted": getattr(model, "class_weight", None) is None and fitted.is_counted,
         "parameters": [
-            {"name": name, "value": _shorten(repr(value)), "is_default": _is_same(value, defaults[name])}
+            {
+                "name": name,
+                "value": _shorten(f"{value!r}: {chosen[name]}" if name in chosen else repr(value)),
+                "is_default": _is_same(value, defaults[name]),
+            }
             for name, value in model.get_params(deep=False).items()
         ],
     }
@@ -220,6 +224,13 @@ def _describe_pool(fitted: Model, rows: ReportRows, max_bytes: float) -> dict[st
         },
         "trees": describe_trees(forest, rows, max_bytes),
     }
+
+
+def _list_chosen(model: Any, fitted: Model) -> dict[str, Any]:
+    """Return the values in use of parameters that are "auto"."""
+    record = fitted.boost
+    known = {} if record is None else record.settings | {"learning_rate": record.learning_rate}
+    return {name: value for name, value in known.items() if is_auto(getattr(model, name, None))}
 
 
 def _describe_calibration(fitted: Model) -> dict[str, Any] | None:

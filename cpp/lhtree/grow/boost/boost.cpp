@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <stdexcept>
 
@@ -153,8 +154,15 @@ Boosted boost(const Plan& plan, Rows& rows, std::size_t n_threads, Watch& watch)
         if (rows.has_held())
             result.validation_loss.push_back(scales.add_up(mean_losses(loss, rows, true, begin)));
     };
-    if (plan.patience > 0) take_losses();
     const std::vector<double>& judged = rows.has_held() ? result.validation_loss : result.training_loss;
+    double least = std::numeric_limits<double>::infinity();
+    const auto judge = [&] {
+        take_losses();
+        if (judged.back() >= least) return;
+        least = judged.back();
+        if (plan.at_best) plan.at_best(scales.loss);
+    };
+    if (plan.patience > 0) judge();
     double best = judged.empty() ? 0.0 : judged[0];
     const double tol = is_of_classes(loss) ? plan.tol : plan.tol * best;
     std::size_t n_since = 0;
@@ -175,7 +183,7 @@ Boosted boost(const Plan& plan, Rows& rows, std::size_t n_threads, Watch& watch)
             watch.finish_one();
         }
         if (plan.patience == 0) continue;
-        take_losses();
+        judge();
         const bool is_better = judged.back() < best - tol;
         if (is_better) best = judged.back();
         n_since = is_better ? 0 : n_since + 1;

@@ -1,6 +1,7 @@
 // Boosted hyperplane trees: rounds of small trees, each a Newton step from the scores of the rounds before.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "lhtree/grow/boost/losses.hpp"
@@ -54,6 +55,8 @@ struct Plan {
     // Trees of an earlier fit, and the scores before them.
     const ForestView* earlier = nullptr;
     std::vector<double> first;  // empty: the best constants
+    // Called, with early stopping, whenever the loss is smaller than ever before, with the scale of every loss.
+    std::function<void(const std::vector<double>&)> at_best{};
 };
 
 struct Boosted {

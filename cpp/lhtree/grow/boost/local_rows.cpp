@@ -474,6 +474,20 @@ std::vector<SplitSums> LocalRows::perform(const SumLosses& request) {
         });
 }
 
+std::vector<double> LocalRows::measure_held(const std::vector<double>& scales) const {
+    std::vector<double> all(labels_.n_rows, 0.0), losses;
+    const auto n_losses = static_cast<double>(objective_.n_losses());
+    for (const Chunk& chunk : chunks_)
+        each_row_loss(
+            objective_, scored(chunk), [&](std::size_t row) { return labels_.is_held(chunk.begin + row); },
+            [&](std::size_t row, std::size_t score, double value) {
+                all[chunk.begin + row] += value / scales[score] / n_losses;
+            });
+    for (std::size_t row = 0; row < labels_.n_rows; ++row)
+        if (labels_.is_held(row)) losses.push_back(all[row]);
+    return losses;
+}
+
 // The sides of a cut, by the codes of a row.
 class LocalRows::Sides {
   public:

@@ -25,6 +25,8 @@ class LocalRows : public Rows {
 
     Answer answer(const Request& request) override;
     std::vector<double> select(std::size_t n_blocks, const std::vector<std::size_t>& scores) override;
+    // The loss of every validation row, the mean of its losses relative to their scales.
+    std::vector<double> measure_held(const std::vector<double>& scales) const;
     // Blocks of the level; 0 before a tree begins.
     std::size_t n_blocks() const { return n_blocks_; }
     const Objective& objective() const { return objective_; }

@@ -1,0 +1,263 @@
+"""Settings of boosting chosen by the data: a race of a few settings on held-out rows, and the learning rate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import fsum, sqrt
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+from ..model.trees import Trees
+from .holdout import Validation, hold_out
+from .sources import MemoryRows
+from .training import Training
+
+RACED = ("max_depth", "min_samples_leaf", "subsample", "max_features", "leaf")
+
+
+class Capacity(NamedTuple):
+    """Values of parameters that are "auto", their rivals, and the learning rate of 400 rounds on many rows."""
+
+    max_depth: int
+    min_samples_leaf: int
+    subsample: float
+    max_features: float
+    n_directions: int  # of a block, or of a level
+    learning_rate: float
+    rivals: tuple[dict[str, Any], ...]  # parameters in which other settings of the race differ
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Values of parameters that are "auto"."""
+        return {name: getattr(self, name) for name in RACED if name != "leaf"}
+
+
+CAPACITIES = {
+    "symmetric": Capacity(
+        max_depth=6,
+        min_samples_leaf=1,
+        subsample=1.0,
+        max_features=1.0,
+        n_directions=2,
+        learning_rate=0.08,
+        rivals=({"max_depth": 4}, {"max_depth": 8}, {"subsample": 0.8, "max_features": 0.5}),
+    ),
+    "free": Capacity(
+        max_depth=5,
+        min_samples_leaf=20,
+        subsample=0.7,
+        max_features=0.5,
+        n_directions=1,
+        learning_rate=0.05,
+        rivals=({"max_depth": 3}, {"max_depth": 8}, {"subsample": 1.0, "max_features": 1.0}),
+    ),
+}
+_CONSTANT = {"leaf": "constant"}  # rival of linear leaves
+
+_HELD_OUT = 0.25
+_FEWEST_ROWS, _FEW_ROWS = 100, 1_000  # fewer have no race; fewer have no rivals: too few rows are held out
+MOST_RACED = 50_000  # rows; of more, a sample races
+_FEWEST_ROUNDS = 40  # of a fit with a race
+_HASTE = 2  # learning rate in a race, relative to the fit
+_SHORTER = 4  # rounds of a fit for every round of a race
+_FASTEST = 0.3  # learning rate in a race; larger steps favour settings that learn less per round
+_PATIENCE = 20  # rounds
+_N_FINALISTS = 2  # rivals that are left after the first leg
+_NEAR_END = 0.9  # share of the rounds; after it, the best round may be yet to come
+_FURTHER = (
+    1.5  # how far a fit should go, relative to the best round of the race: it has more rows and smaller steps
+)
+_MANY_ROWS = 4_000  # of them or more, the rate by the number of rows may be doubled; fewer judge too kindly
+_CERTAINTY = 1.0  # standard errors by which a rival must be better than the defaults
+
+
+def list_rivals(growth: str, open_names: set[str], leaf: str) -> tuple[dict[str, Any], ...]:
+    """Return the other settings of a race, as changes of the defaults; only ``open_names`` may change."""
+    rivals: list[dict[str, Any]] = []
+    for changes in (*CAPACITIES[growth].rivals, *([_CONSTANT] if leaf == "linear" else [])):
+        own = {name: value for name, value in changes.items() if name in open_names}
+        if own and own not in rivals:
+            rivals.append(own)
+    return tuple(rivals)
+
+
+def admit_rivals(
+    rivals: tuple[dict[str, Any], ...], n_rows: float, max_iter: int
+) -> tuple[dict[str, Any], ...] | None:
+    """Return the rivals that take part in a race; None if rows or rounds are too few for any race."""
+    if n_rows < _FEWEST_ROWS or max_iter < _FEWEST_ROUNDS:
+        return None
+    return rivals if n_rows >= _FEW_ROWS else ()
+
+
+def rate_by_rows(base: float, n: float, max_iter: int) -> float:
+    """Return the learning rate for rows of total weight ``n``; ``base`` is that of 400 rounds on many rows."""
+    return float(min(1.0, base * min(1.0, n / 8000) ** 0.35 * (400 / max_iter) ** 0.8))
+
+
+def round_rate(rate: float) -> float:
+    """Round to four digits: the powers of C libraries differ in the last bit."""
+    return float(f"{rate:.4g}")
+
+
+class Grow(Protocol):
+    """Grows rounds of trees on the rows of a race."""
+
+    def __call__(self, run: Run, n_rounds: int, patience: int) -> dict[str, Any]:
+        """Return the result of ``_core.boost_rows`` with the settings of a run, after the trees that it has."""
+
+
+class Run:
+    """The rounds of a setting in a race."""
+
+    def __init__(self, changes: dict[str, Any], rate: float) -> None:
+        self.changes, self.rate = changes, rate
+        self.losses = np.empty(0)  # of the held-out rows, before the first round and after each
+        self.row_losses = np.empty(0)  # of every held-out row after the best round
+        self.trees: Trees | None = None
+        self.first: NDArray[np.float64] | None = None  # scores before the first round
+        self.is_over = False  # the loss has not improved for a while
+
+    @property
+    def best(self) -> int:
+        """Number of rounds with the least loss."""
+        return int(np.argmin(self.losses))
+
+    @property
+    def loss(self) -> float:
+        """The least loss."""
+        return float(self.losses.min(initial=np.inf))
+
+    @property
+    def may_improve(self) -> bool:
+        """Whether the best round may be yet to come."""
+        return not self.is_over and self.best >= _NEAR_END * (len(self.losses) - 1)
+
+    def go_on(self, grow: Grow, n_rounds: int) -> None:
+        """Grow trees up to a number of rounds, unless the run is over."""
+        is_new = self.trees is None
+        n_more = n_rounds if is_new else n_rounds - (len(self.losses) - 1)
+        if self.is_over or n_more <= 0:
+            return
+        found = grow(self, n_more, _PATIENCE)
+        losses = found["validation_loss"]
+        self.is_over = len(losses) <= n_more
+        if losses.min() < self.loss:
+            self.row_losses = found["row_losses"]
+        self.losses = np.concatenate([self.losses, losses if is_new else losses[1:]])
+        trees = Trees(**found["trees"])
+        self.trees = trees if self.trees is None else self.trees + trees
+        self.first = found["first"]
+
+
+class Race:
+    """A race between the defaults and their rivals, all with the same rows and bins.
+
+    ``rate`` is the learning rate of a fit with the defaults. Shallow trees learn less, so they take larger steps.
+    """
+
+    def __init__(
+        self,
+        grow: Grow,
+        weight: NDArray[np.float64] | None,
+        defaults: dict[str, Any],
+        rate: float,
+        max_iter: int,
+    ) -> None:
+        self._grow, self._weight = grow, weight  # of the held-out rows
+        self._depth = defaults["max_depth"]
+        self._rate, self._full_way = rate, rate * max_iter
+        self._n_rounds = max_iter // _SHORTER
+
+    def start(self, changes: dict[str, Any]) -> Run:
+        """Return a run without rounds."""
+        rate = self._rate * sqrt(self._depth / changes.get("max_depth", self._depth))
+        return Run(changes, min(1.0, round_rate(min(max(rate, _FASTEST), _HASTE * rate))))
+
+    def run(self, rivals: Sequence[dict[str, Any]]) -> tuple[Run, list[Run]]:
+        """Return the winner and all runs, the defaults first.
+
+        All settings start. After a quarter of the rounds, the defaults and the best rivals continue. A rival wins if it
+        is better than the defaults by more than chance. The winner continues if its best round may be yet to come.
+        """
+        runs = [self.start(changes) for changes in ({}, *rivals)]
+        for run in runs:
+            run.go_on(self._grow, self._n_rounds // 4)
+        for run in (runs[0], *sorted(runs[1:], key=lambda run: run.loss)[:_N_FINALISTS]):
+            run.go_on(self._grow, self._n_rounds)
+        ahead = min(runs, key=lambda run: run.loss)
+        winner = ahead if self.compare(ahead, runs[0]).is_certain else runs[0]
+        if winner.may_improve:
+            winner.go_on(self._grow, 2 * self._n_rounds)
+        return winner, runs
+
+    def compare(self, run: Run, other: Run) -> Difference:
+        """Compare two runs row by row."""
+        return Difference.of(run.row_losses - other.row_losses, self._weight)
+
+    def find_factor(self, winner: Run, n_raced: int, n_rows: int) -> float:
+        """Return the factor of the rate by the number of rows; more rows than raced allow a longer way."""
+        way = _FURTHER * winner.rate * max(winner.best, 1) / self._full_way * (n_rows / n_raced) ** 0.35
+        most = 1.0 + min(1.0, n_raced / _MANY_ROWS)
+        return float(min(most, max(way, 1.0) if winner.may_improve else way))
+
+
+class Difference(NamedTuple):
+    """Mean difference of the losses of the same rows, and its standard error."""
+
+    mean: float
+    standard_error: float
+
+    @classmethod
+    def of(cls, differences: NDArray[np.float64], weight: NDArray[np.float64] | None) -> Difference:
+        """Return the weighted mean; exact sums do not depend on the machine."""
+        own = np.ones(len(differences)) if weight is None else weight
+        total = fsum(own)
+        mean = fsum(own * differences) / total
+        return cls(mean, sqrt(fsum((own * (differences - mean)) ** 2)) / total)
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether losses decrease by more than chance."""
+        return self.mean < -_CERTAINTY * self.standard_error
+
+
+class RacedRows(NamedTuple):
+    """Rows of a race, in memory, and the mask of held-out rows."""
+
+    training: Training
+    validation: Validation
+
+    @classmethod
+    def draw(cls, training: Training, validation: Validation | None, seed: int) -> RacedRows | None:
+        """Draw rows from the sample of the bins, without rows that are held out for early stopping.
+
+        Return None if all responses to learn from are 0: losses with a log link have no initial score then.
+        """
+        sample = training.X.sample(seed)
+        places = _core.sample_rows(len(sample.X), seed, MOST_RACED)
+        if validation is not None:
+            is_held = validation.held if sample.rows is None else validation.held[sample.rows]
+            places = places[is_held[places] == 0]
+        rows = places if sample.rows is None else sample.rows[places]
+        raced = training._replace(
+            X=MemoryRows(sample.X[places]),
+            codes=training.codes[rows],
+            weight=None if training.weight is None else training.weight[rows],
+            response=None if training.response is None else training.response[rows],
+            row=None,
+            levels=None,
+        )
+        held = hold_out(raced, _HELD_OUT, seed)
+        assert held is not None
+        has_response = raced.response is None or raced.response[held.held == 0].any()
+        return cls(raced, held) if has_response else None
+
+    @property
+    def held_weight(self) -> NDArray[np.float64] | None:
+        """Weights of the rows that are held out."""
+        weight = self.training.weight
+        return None if weight is None else weight[self.validation.held == 1]

@@ -1,0 +1,68 @@
+"""Slow reference of the race between settings of boosting, in plain loops."""
+
+import math
+
+FASTEST, PATIENCE, CERTAINTY, FURTHER, MANY_ROWS = 0.3, 20, 1.0, 1.5, 4000
+
+
+def mean(values, weight):
+    return math.fsum(v * w for v, w in zip(values, weight, strict=True)) / math.fsum(weight)
+
+
+def walk(losses, begin, end):
+    """Rounds of a leg, from ``begin`` to ``end`` at most: the last round, and whether patience ended it."""
+    best, n_since = losses[begin], 0
+    for number in range(begin + 1, end + 1):
+        if losses[number] < best:
+            best, n_since = losses[number], 0
+        else:
+            n_since += 1
+        if n_since == PATIENCE:
+            return number, number < end
+    return end, False
+
+
+def race(curves, weight, paces, rate, max_iter, n_raced, n_rows):
+    """Return the number of the winner, the best round of every setting, and the factor of the rate.
+
+    ``curves`` has the loss of every held-out row before the first round and after each, for every setting; the
+    defaults are the first. ``paces`` has the learning rate of every setting relative to that of the defaults.
+    """
+    means = [[mean(rows, weight) for rows in curve] for curve in curves]
+    n_rounds = max_iter // 4
+    last, is_over = [0] * len(curves), [False] * len(curves)
+
+    def go_on(number, end):
+        if not is_over[number] and end > last[number]:
+            last[number], is_over[number] = walk(means[number], last[number], end)
+
+    def find_best(number):
+        return min(range(last[number] + 1), key=means[number].__getitem__)
+
+    def find_loss(number):
+        return means[number][find_best(number)]
+
+    for number in range(len(curves)):
+        go_on(number, n_rounds // 4)
+    finalists = sorted(range(1, len(curves)), key=find_loss)[:2]
+    for number in (0, *finalists):
+        go_on(number, n_rounds)
+    winner = min(range(len(curves)), key=find_loss)
+    differences = [
+        a - b for a, b in zip(curves[winner][find_best(winner)], curves[0][find_best(0)], strict=True)
+    ]
+    gain = mean(differences, weight)
+    spread = math.sqrt(math.fsum((w * (d - gain)) ** 2 for d, w in zip(differences, weight, strict=True)))
+    if not gain < -CERTAINTY * spread / math.fsum(weight):
+        winner = 0
+
+    def may_improve():
+        return not is_over[winner] and find_best(winner) >= 0.9 * last[winner]
+
+    if may_improve():
+        go_on(winner, 2 * n_rounds)
+    own = rate * paces[winner]
+    raced_rate = min(1.0, float(f"{min(max(own, FASTEST), 2 * own):.4g}"))
+    way = FURTHER * raced_rate * max(find_best(winner), 1) / (rate * max_iter) * (n_rows / n_raced) ** 0.35
+    factor = min(1.0 + min(1.0, n_raced / MANY_ROWS), max(way, 1.0) if may_improve() else way)
+    return winner, [find_best(number) for number in range(len(curves))], factor
