@@ -463,8 +463,7 @@ void bind_boosting(nb::module_& m) {
         "boost_rows", &boost_rows, "rows"_a, "bins"_a, nb::kw_only(), "options"_a, "loss"_a,
         "quantiles"_a = std::vector<double>{0.5}, "n_classes"_a = 0, "n_responses"_a = 1, "n_rounds"_a,
         "seed"_a, "patience"_a, "tol"_a, "earlier"_a.none() = nb::none(), "first"_a.none() = nb::none(),
-        "keeps_row_losses"_a = false,
-        "n_threads"_a = 1, "progress"_a.none() = nb::none(),
+        "keeps_row_losses"_a = false, "n_threads"_a = 1, "progress"_a.none() = nb::none(),
         "Boost trees on coded rows: BoostRows, or a function that sends messages (a list of bytes) to the "
         "BoostRows of all partitions of a table and returns the answers of every partition (an iterable of "
         "lists of bytes), in any order, merged or not. Return a dict of the arrays of the trees, the initial "

@@ -55,7 +55,8 @@ struct Plan {
     // Trees of an earlier fit, and the scores before them.
     const ForestView* earlier = nullptr;
     std::vector<double> first;  // empty: the best constants
-    // Called, with early stopping, whenever the loss is smaller than ever before, with the scale of every loss.
+    // Called, with early stopping, whenever the loss is smaller than ever before, with the scale of every
+    // loss.
     std::function<void(const std::vector<double>&)> at_best{};
 };
 
