@@ -120,7 +120,7 @@ def find_scores(model: Model, rows: EncodedRows) -> NDArray[np.float64]:
     Without either, it is the largest probability; for a regression, the prediction, or the mean of several.
     """
     if not model.labels:
-        values = np.asarray(rows.score(model.scorer.value, 1), dtype=np.float64)
+        values = np.asarray(rows.score(getattr(model.scorer, model.head.predicts), 1), dtype=np.float64)
         return values if values.ndim == 1 else values.mean(axis=1)
     proba: NDArray[np.float64] = rows.score(model.scorer.proba, 1)
     code = 1 if model.positive is None and model.n_classes == 2 else model.positive
