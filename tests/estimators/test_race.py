@@ -119,6 +119,16 @@ def test_given_parameters_stay():
     )
 
 
+def test_quantiles_have_no_rivals_and_a_rate_that_is_at_most_that_by_rows():
+    X, response = make_rows(1000, 0.0)
+    for objective in ({"loss": "absolute_error"}, {"loss": "quantile", "quantile": 0.9}):
+        model = LHBoostRegressor(**objective, max_iter=80, random_state=0).fit(X, response)
+        (run,) = model.chosen_["race"]
+        by_number = 5 / 8 * by_rows(1000, 80)  # of free trees
+        way = float(f"{2 * by_number:.4g}") * run["n_rounds"] / (by_number * 80)
+        assert model.learning_rate_ == float(f"{by_number * min(1.0, way):.4g}")
+
+
 def test_deep_rules_need_deep_trees():
     X = np.random.default_rng(0).integers(0, 2, (3000, 8)).astype(float)
     model = LHBoostClassifier(40, random_state=0).fit(X, X.sum(axis=1) % 2)

@@ -64,6 +64,9 @@ class BoostSettings:
     base_rate: float  # of 400 rounds on many rows
     of_trees: dict[str, Any]
     rivals: tuple[dict[str, Any], ...]  # changes of of_trees that race against it
+    is_cautious: (
+        bool  # the race only lowers the rate: quantiles that follow the training rows lose their coverage
+    )
 
     @classmethod
     def of(cls, params: dict[str, Any], training: Training, earlier: Model | None) -> BoostSettings:
@@ -71,8 +74,9 @@ class BoostSettings:
         direction = choose("direction", params["direction"], BOOST_DIRECTIONS)
         objective = Objective.of(params, training)
         growth = choose("growth", params["growth"], ("auto", *GROWTHS))
+        is_cautious = _core.LOSSES[objective.loss].selects
         if growth == "auto":  # quantiles of the few rows of a small leaf would be noise
-            growth = "free" if _core.LOSSES[objective.loss].selects else "symmetric"
+            growth = "free" if is_cautious else "symmetric"
         leaf, open_names = (
             objective.settle_leaf(params["leaf"]),
             {name for name in RACED if is_auto(params[name])},
@@ -86,12 +90,12 @@ class BoostSettings:
         known = capacity.settings | {"leaf": leaf}
         if earlier is not None and earlier.boost is not None:
             known |= earlier.boost.settings
-        params = params | {name: known[name] for name in open_names}
         joint = None if earlier is None else earlier.head.shares_classes
         if objective.outputs:
             is_joint = settle_outputs(params, auto=len(objective.quantiles) > 1, earlier=joint)
         else:
             is_joint = settle_boosted_classes(params, len(training.classes), earlier=joint)
+        params = params | {name: known[name] for name in open_names}
         if earlier is not None and earlier.link != objective.link:
             raise refuse(
                 "loss", objective.loss, f"a loss of the same kind as in the earlier fit ({earlier.link} link)"
@@ -141,7 +145,8 @@ class BoostSettings:
                 "leaf": "constant" if is_joint else params["leaf"],
                 "is_joint": is_joint,
             },
-            rivals=list_rivals(growth, open_names, "constant" if is_joint else leaf),
+            rivals=() if is_cautious else list_rivals(growth, open_names, "constant" if is_joint else leaf),
+            is_cautious=is_cautious,
         )
 
     def raced_values(self) -> dict[str, Any]:
@@ -348,7 +353,9 @@ def _choose(
     race = Race(grow, rows.held_weight, known, rate, settings.max_iter)
     winner, runs = race.run(rivals)
     if not stays:
-        rate = min(1.0, rate * race.find_factor(winner, rows.training.n_rows, n_rows))
+        find = race.find_cautious_factor if settings.is_cautious else race.find_factor
+        factor = find(winner, rows.training.n_rows, n_rows)
+        rate = min(1.0, rate * factor)
     losses = objective.grow_losses(np.array([run.loss for run in runs]))
     raced = (
         RacedSetting(known | run.changes, float(loss), run.best)

@@ -200,9 +200,17 @@ class Race:
 
     def find_factor(self, winner: Run, n_raced: int, n_rows: int) -> float:
         """Return the factor of the rate by the number of rows; more rows than raced allow a longer way."""
-        way = _FURTHER * winner.rate * max(winner.best, 1) / self._full_way * (n_rows / n_raced) ** 0.35
+        way = _FURTHER * self._find_way(winner, n_raced, n_rows)
         most = 1.0 + min(1.0, n_raced / _MANY_ROWS)
         return float(min(most, max(way, 1.0) if winner.may_improve else way))
+
+    def find_cautious_factor(self, winner: Run, n_raced: int, n_rows: int) -> float:
+        """Return a factor of at most 1 with which a fit goes as far as the best round of the race."""
+        return min(1.0, self._find_way(winner, n_raced, n_rows))
+
+    def _find_way(self, winner: Run, n_raced: int, n_rows: int) -> float:
+        """Return the way to the best round of the race, relative to a fit with the rate by the number of rows."""
+        return float(winner.rate * max(winner.best, 1) / self._full_way * (n_rows / n_raced) ** 0.35)
 
 
 class Difference(NamedTuple):
