@@ -27,7 +27,7 @@ class TestInspect:
         facts = lhtree.inspect("boosted.lht")
         boost = facts["boost"]
         assert (boost["n_rounds"], boost["learning_rate"], boost["race"]) == (10, 0.2, [])
-        assert "settings    max_depth 6, min_samples_leaf 1, subsample 1.0," in shown
+        assert re.search(r"settings +max_depth 6, min_samples_leaf 1, subsample 1.0,", shown)
         assert facts["n_samples"] == 300  # and not the rows of a round
         for name, value in (("trained on", "300 rows"), ("rounds", "10, learning rate 0.2")):
             assert re.search(f"^{name} +{value}$", shown, re.MULTILINE)

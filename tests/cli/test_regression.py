@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -160,7 +161,7 @@ class TestUse:
         shown = succeed(capsys, "inspect", "forest.lht").out
         assert "predicts" in shown
         assert "Classes" not in shown
-        assert "trained on  300 rows\n" in shown
+        assert re.search(r"trained on +300 rows\n", shown)
 
 
 @pytest.mark.usefixtures("shop")

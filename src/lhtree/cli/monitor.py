@@ -11,7 +11,6 @@ from ..evaluation import monitor as compare_rows
 from ..evaluation.drift import LEVELS
 from ..io.read import read_rows
 from ..io.source import Reading
-from ..reports._drift import build_drift_page
 from . import _options
 from ._errors import ExitCode, Problem
 from ._files import check_place, load_scorer, write_file
@@ -91,6 +90,8 @@ def monitor(
             print("\n" * (number > 0), end="")
             show_table(title, (titles[0], *(f">{one}" for one in titles[1:])), table)
     if html is not None:
+        from ..reports._drift import build_drift_page
+
         write_file(html, build_drift_page(periods, f"Drift of {Path(model).stem}").encode())
         note(f"{html} written: open it in a browser", quiet=quiet)
     if alarm != "never" and LEVELS.index(periods[-1].level) >= LEVELS.index(alarm):
