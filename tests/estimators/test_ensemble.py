@@ -132,14 +132,15 @@ def test_no_other_weights_have_a_smaller_loss(n_classes, n_rows, is_weighted, no
         assert least <= penalised_loss(near, *rows, own) + 1e-7
 
 
-class TestNumbers:
-    @pytest.fixture(scope="class")
-    def numbers(self):
-        X, _ = make_table(2, 400)
-        random = np.random.default_rng(1)
-        y = 3.0 * X["x0"].fillna(0.0) + (X["few"] == "a") + random.normal(size=len(X))
-        return LHEnsembleRegressor(8, n_estimators=5, cv=3, random_state=0).fit(X[:200], y[:200]), X, y
+@pytest.fixture(scope="module")
+def numbers():
+    X, _ = make_table(2, 400)
+    random = np.random.default_rng(1)
+    y = 3.0 * X["x0"].fillna(0.0) + (X["few"] == "a") + random.normal(size=len(X))
+    return LHEnsembleRegressor(8, n_estimators=5, cv=3, random_state=0).fit(X[:200], y[:200]), X, y
 
+
+class TestNumbers:
     def test_predictions_are_the_weighted_mean_of_the_members(self, numbers):
         model, X, _ = numbers
         forest = model.forest_.predict(X)
