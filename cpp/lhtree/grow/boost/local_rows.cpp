@@ -236,8 +236,9 @@ Sums LocalRows::perform(const BeginTree& request) {
                           const Entry entry{row,
                                             static_cast<std::int16_t>(std::clamp(g, -32767.0f, 32767.0f)),
                                             static_cast<std::uint16_t>(std::min(h, 65535.0f))};
-                          const bool takes = request.sampling.takes(first_row_ + chunk.begin + row, limit) &
-                                             !labels_.is_held(chunk.begin + row);
+                          const bool is_drawn = request.sampling.takes(first_row_ + chunk.begin + row, limit);
+                          const bool is_held = labels_.is_held(chunk.begin + row);
+                          const bool takes = is_drawn & !is_held;
                           *(takes ? taken : other - 1) = entry;  // without a branch that guesses wrong
                           taken += takes;
                           other -= !takes;

@@ -40,7 +40,7 @@ template <std::size_t fixed, class T>
 void move_array_by(T* values, std::size_t any_width, const std::uint8_t* is_left, std::size_t n,
                    std::size_t n_left, T* waiting) {
     const std::size_t width = fixed ? fixed : any_width, n_right = n - n_left;
-    const auto copy_row = [width](const T* from, T* to) {
+    const auto copy_row = [&](const T* from, T* to) {
         if (fixed == 1)
             *to = *from;
         else if (to != from)
