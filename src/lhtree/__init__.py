@@ -58,6 +58,7 @@ _MODULES = {
         "plot_weights",
     ],
     ".reports": ["report"],
+    ".reports._document": ["document"],
     ".reports._drift": ["drift_report"],
     ".scorer": ["Scorer", "load_scorer"],
     ".selection.sparsity": ["sparsity_curve"],
@@ -120,6 +121,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors
     from .plot import plot_tree as plot_tree
     from .plot import plot_weights as plot_weights
     from .reports import report as report
+    from .reports._document import document as document
     from .reports._drift import drift_report as drift_report
     from .scorer import Scorer as Scorer
     from .scorer import load_scorer as load_scorer

@@ -126,3 +126,40 @@ def test_compare_names_both_files(capsys):
         "'colour'"
         in fail(capsys, "compare", "tree.lht", "model.lht", "test.csv", "--target", "y", "--by", "color").err
     )
+
+
+def test_document_is_written_from_tables(capsys, tmp_path):
+    succeed(
+        *(capsys, "document", "boosted.lht", "--data", "test.csv", "--target", "y", "--by", "colour"),
+        *(
+            "--challenger",
+            "tree.lht",
+            "--period",
+            "new.csv",
+            "--text",
+            "purpose=Orders",
+            "--out",
+            "a.md",
+            "--quiet",
+        ),
+    )
+    text = (tmp_path / "a.md").read_text(encoding="utf-8")
+    assert [part in text for part in ("Orders", "By colour", "challenger", "new: ", "sha256")] == [True] * 5
+    assert "--out a.pdf" in fail(capsys, "document", "boosted.lht", "--out", "a.pdf").err
+    assert "--data" in fail(capsys, "document", "boosted.lht", "--by", "colour", "--out", "a.md").err
+    succeed(
+        capsys, "document", "boosted.lht", "--data", "test.csv", "--out", "b.html", "--quiet"
+    )  # its own target
+    wrong = fail(capsys, "document", "boosted.lht", "--text", "porpose=x", "--out", "a.md").err
+    assert "one of purpose, data" in wrong
+
+
+def test_report_shows_provenance_and_the_hash_of_the_file(capsys, tmp_path):
+    table = ("data.csv", "--target", "y")
+    succeed(capsys, "fit", *table, "--out", "own.lht", "--rounds", 10, "--quiet")
+    succeed(capsys, "report", "own.lht", *table, "--out", "own.html", "--quiet")
+    facts = lhtree.inspect("own.lht")
+    page = (tmp_path / "own.html").read_text(encoding="utf-8")
+    assert facts["sha256"] in page
+    assert facts["provenance"]["source"]["sha256"] in page
+    assert facts["provenance"]["date"] in page

@@ -20,6 +20,7 @@ COMMANDS = {
     "compare": "compare",
     "monitor": "monitor",
     "explain": "explain",
+    "document": "document",
     "report": "report",
     "sheet": "report",
     "inspect": "inspect",

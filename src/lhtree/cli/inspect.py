@@ -11,6 +11,7 @@ import typer
 from .. import __version__
 from ..evaluation.measures import write_number
 from ..model.numbers import write_share
+from ..model.records import Provenance
 from ..versions import show_versions
 from ._errors import Problem, reading
 from ._options import Json, ModelFile
@@ -87,17 +88,8 @@ def _list_facts(path: str, facts: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     yield "written by", ", ".join(f"{name} {version}" for name, version in versions.items())
     yield "model", facts["estimator"]
     yield "trained on", f"{facts['n_samples']:,} rows"
-    provenance = facts["provenance"] or {}
-    yield "target", provenance.get("target")
     yield "positive class", facts["positive"]
-    if provenance.get("source"):
-        yield "table", provenance["source"]["path"]
-        yield "table sha256", provenance["source"].get("sha256")
-    yield "fitted", provenance.get("date")
-    yield "fitted with", ", ".join(f"{k} {v}" for k, v in provenance.get("versions", {}).items()) or None
-    yield "rows sha256", provenance.get("fingerprint")
-    if provenance.get("holdout"):
-        yield "hold-out", _describe_holdout(provenance["holdout"])
+    yield from Provenance(**(facts["provenance"] or {})).figures()
     yield "columns", f"{facts['n_columns']:,}, encoded as {facts['n_features']:,} features"
     if facts["boost"]:
         yield "rounds", "{n_rounds:,}, learning rate {learning_rate:g}".format(**facts["boost"])
@@ -128,12 +120,6 @@ def _list_facts(path: str, facts: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         is_class = facts["response"] is None
         score = f"accuracy {write_share(facts['oob_score'])}" if is_class else f"R² {facts['oob_score']:.4f}"
         yield "out-of-bag", score
-
-
-def _describe_holdout(holdout: dict[str, Any]) -> str:
-    shown = ((name, holdout.get(name)) for name in ("accuracy", "roc_auc", "log_loss", "r2", "rmse"))
-    figures = ", ".join(f"{name.replace('_', ' ')} {value:.4g}" for name, value in shown if value is not None)
-    return f"{holdout['n_rows']:,} rows ({holdout['how']}): {figures}"
 
 
 def _list_tables(facts: dict[str, Any]) -> Iterator[tuple[str, tuple[str, ...], Iterable[Sequence[Any]]]]:

@@ -90,9 +90,9 @@ def monitor(
             print("\n" * (number > 0), end="")
             show_table(title, (titles[0], *(f">{one}" for one in titles[1:])), table)
     if html is not None:
-        from ..reports._drift import build_drift_page
+        from ..reports._drift import build_drift_page, encode_text
 
-        write_file(html, build_drift_page(periods, f"Drift of {Path(model).stem}").encode())
+        write_file(html, encode_text(build_drift_page(periods, f"Drift of {Path(model).stem}")))
         note(f"{html} written: open it in a browser", quiet=quiet)
     if alarm != "never" and LEVELS.index(periods[-1].level) >= LEVELS.index(alarm):
         raise typer.Exit(ExitCode.DRIFT)

@@ -84,6 +84,7 @@ def report(
             by=(held or table).groups or None,
             max_megabytes=megabytes,
             sparsity=sparsity,
+            file=model,
         )
     note(f"{out} written, {write_bytes(out.stat().st_size)}: open it in a browser", quiet=quiet)
 

@@ -313,7 +313,7 @@ class BaseBoost(CodedPredictor):
                     model = learn_residuals(model, training, same, n_threads, seed)
         used = {name: settings.of_trees[name] for name in _USED}
         record: Any = model.boost
-        used |= {"learning_rate": record.learning_rate, "n_iter": model.n_estimators}
+        used |= record.settings | {"learning_rate": record.learning_rate, "n_iter": model.n_estimators}
         used["early_stopping"] = settings.stops
         self._model = record_fit(model, training, profiler, earlier, used)
         return self

@@ -180,12 +180,33 @@ class Provenance:
     """Where a model comes from: its target and table, the settings in use, versions, and results on held-out rows."""
 
     target: str | None = None  # name of the response
-    fingerprint: str | None = None  # of encoded rows and responses; None if they were not in memory
+    fingerprint: str | None = None  # SHA-256 of encoded rows and responses; None if they were not in memory
     settings: dict[str, Any] = field(default_factory=dict)  # in use: numbers instead of "auto"
     versions: dict[str, str] = field(default_factory=dict)  # of the libraries, by name
     date: str | None = None  # of the fit, ISO 8601; only the command line records it
     source: dict[str, Any] | None = None  # path and SHA-256 of the file
     holdout: dict[str, Any] | None = None  # how rows were held out, measures, and bins of their scores
+
+    def figures(self) -> list[tuple[str, str]]:
+        """Return names and texts of what is known; the settings are not among them."""
+        source, held = self.source or {}, self.holdout or {}
+        pairs = {
+            "target": self.target,
+            "table": source.get("path"),
+            "table sha256": source.get("sha256"),
+            "rows sha256": self.fingerprint,
+            "fitted": self.date,
+            "fitted with": ", ".join(f"{name} {version}" for name, version in self.versions.items()),
+            "hold-out": _write_holdout(held) if held else None,
+        }
+        return [(name, text) for name, text in pairs.items() if text]
+
+
+def _write_holdout(holdout: dict[str, Any]) -> str:
+    names = ("accuracy", "roc_auc", "gini", "ks", "log_loss", "r2", "rmse")
+    shown = ((name, holdout.get(name)) for name in names)
+    figures = ", ".join(f"{name.replace('_', ' ')} {value:.4g}" for name, value in shown if value is not None)
+    return f"{holdout['n_rows']:,} rows ({holdout['how']}): {figures}"
 
 
 def scale_down(response: NDArray[np.float64]) -> tuple[NDArray[np.float64], Any]:

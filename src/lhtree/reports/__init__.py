@@ -36,14 +36,15 @@ def report(
     by: Any = None,
     sparsity: bool = False,
     betas: Sequence[float] | None = None,
+    file: str | os.PathLike[str] | None = None,
     max_megabytes: float = 8.0,
 ) -> Path:
     """Write a self-contained HTML report on a model; it needs no other file and no internet connection.
 
-    The report contains a model card, warnings about data and model, metrics (for two classes with ROC and
-    precision-recall curves and a threshold to move), a tree explorer, a row explorer that computes predictions in the
-    page exactly as the model does, and importances and effect curves of the columns. Up to 200 of the rows are stored
-    in the file: keep it as private as the data.
+    The report contains a model card with the provenance of the model, warnings about data and model, metrics (for two
+    classes with ROC and precision-recall curves and a threshold to move), a tree explorer, a row explorer that computes
+    predictions in the page exactly as the model does, and importances and effect curves of the columns. Up to 200 of
+    the rows are stored in the file: keep it as private as the data.
 
     Parameters
     ----------
@@ -70,6 +71,8 @@ def report(
         dozens of times. Only trees and forests of classes that are not compact have this curve.
     betas : sequence of float, optional
         Values of beta for this curve. Default: seven values from 0 to 0.9.
+    file : str or path, optional
+        The file of the model, whose SHA-256 the page shows beside the provenance of the model.
     max_megabytes : float, default=8
         Maximum size of the stored trees. Of a larger forest only the first trees are stored, of a larger boosted model
         only the first rounds, and the page says that its row explorer predicts with these only.
@@ -113,6 +116,7 @@ def report(
         by=by,
         sparsity=sparsity,
         betas=betas,
+        file=file,
         max_bytes=max_megabytes * 2**20,
     )
     write_whole(path, build_page(facts).encode())

@@ -21,7 +21,7 @@ body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; padding: 0 1rem;
 h1 { font-size: 1.6rem; } h2 { font-size: 1.2rem; margin-top: 2rem; } p.hint, td.hint { color: #566079; }
 table { border-collapse: collapse; font-size: .92rem; } .scroll { overflow-x: auto; }
 th, td { padding: .3rem .7rem; text-align: right; border-bottom: 1px solid #dde1ea; white-space: nowrap; }
-th:first-child, td:first-child { text-align: left; } thead th { border-bottom: 2px solid #9aa3b8; }
+th:first-child, td:first-child, table.facts td { text-align: left; } thead th { border-bottom: 2px solid #9aa3b8; }
 svg text { font: 12px system-ui, sans-serif; fill: #566079; }
 .gap { background: #fdf0d5; padding: .1rem .4rem; } ul { padding-left: 1.2rem; }
 @media print { body { margin: 0; } h2, h3 { break-after: avoid; } tr, svg { break-inside: avoid; } }
@@ -61,7 +61,7 @@ def drift_report(periods: Sequence[Drift], path: str | os.PathLike[str], *, titl
     path = Path(path)
     if path.is_dir() or not path.parent.is_dir():
         raise refuse("path", str(path), "the path of a file in an existing directory")
-    write_whole(path, build_drift_page(list(periods), title).encode())
+    write_whole(path, encode_text(build_drift_page(list(periods), title)))
     return path
 
 
@@ -69,6 +69,11 @@ def build_drift_page(periods: Sequence[Drift], title: str) -> str:
     """Return the page."""
     body = f"<h1>{escape(title)}</h1>\n{draw_drift(periods)}"
     return wrap_page(title, body)
+
+
+def encode_text(text: str) -> bytes:
+    """Return text as UTF-8; halves of characters, which names may contain, are written as escapes."""
+    return text.encode(errors="backslashreplace")
 
 
 def wrap_page(title: str, body: str) -> str:
@@ -80,22 +85,26 @@ def wrap_page(title: str, body: str) -> str:
     )
 
 
-def draw_drift(periods: Sequence[Drift]) -> str:
-    """Return the sections of a page: the score over time, a table of columns by period, and performance."""
+def draw_drift(periods: Sequence[Drift], level: int = 2) -> str:
+    """Return the sections of a page: the score over time, a table of columns by period, and performance.
+
+    ``level`` is that of their headings.
+    """
     names = [one.period or f"period {number}" for number, one in enumerate(periods, 1)]
-    parts = [
-        f"<p class='hint'>Population stability index against the training table. Moderate from {MODERATE:g} on, large "
-        f"from {LARGE:g} on, if the shift is more than chance (p below 0.01).</p>",
-        "<h2>Score and the columns that moved most</h2>",
-        draw_lines(names, _choose_lines(periods), limits=(MODERATE, LARGE)),
-        "<h2>All columns</h2>",
-        _draw_table(periods, names),
-        "<h2>Values that training did not have</h2>",
-        _draw_news(periods, names),
-    ]
+    parts = {
+        "Score and the columns that moved most": draw_lines(
+            names, _choose_lines(periods), limits=(MODERATE, LARGE)
+        ),
+        "All columns": _draw_table(periods, names),
+        "Values that training did not have": _draw_news(periods, names),
+    }
     if any(one.performance for one in periods):
-        parts += ["<h2>Performance</h2>", _draw_performance(periods, names)]
-    return "\n".join(parts)
+        parts["Performance"] = _draw_performance(periods, names)
+    hint = (
+        f"<p class='hint'>Population stability index against the training table. Moderate from {MODERATE:g} on, large "
+        f"from {LARGE:g} on, if the shift is more than chance (p below 0.01).</p>"
+    )
+    return "\n".join([hint, *(f"<h{level}>{title}</h{level}>\n{part}" for title, part in parts.items())])
 
 
 def _list_columns(periods: Sequence[Drift]) -> dict[str, list[ColumnDrift | None]]:
@@ -156,8 +165,9 @@ def draw_lines(
 
 
 def draw_table(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """Return a table; a cell is text, or text and a colour."""
+    """Return a table; a cell is text, or text and a colour. Without titles, it is a list of facts."""
     titles = "".join(f"<th>{escape(head)}</th>" for head in heads)
+    top = f"<table><thead><tr>{titles}</tr></thead>" if any(heads) else "<table class='facts'>"
     lines = []
     for row in rows:
         cells = "".join(
@@ -167,7 +177,7 @@ def draw_table(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
             for cell in row
         )
         lines.append(f"<tr>{cells}</tr>")
-    return f"<div class='scroll'><table><thead><tr>{titles}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
+    return f"<div class='scroll'>{top}<tbody>{''.join(lines)}</tbody></table></div>"
 
 
 def _draw_table(periods: Sequence[Drift], names: Sequence[str]) -> str:

@@ -16,6 +16,7 @@ from ..evaluation.classification import ClassPart
 from ..evaluation.groups import measure_groups, take_groups
 from ..evaluation.regression import NumberPart
 from ..explain._columns import find_importances
+from ..files import read_file
 from ..model.heads import WolfHead
 from ..model.model import Model, read
 from ..selection.sparsity import BETAS, sparsity_curve
@@ -54,6 +55,7 @@ def summarise(
     by: Any = None,
     sparsity: bool = False,
     betas: Sequence[float] | None = None,
+    file: Any = None,
     max_bytes: float,
 ) -> dict[str, Any]:
     """Return the facts: numbers, strings, lists and dictionaries, and NumPy arrays where every bit matters."""
@@ -90,6 +92,7 @@ def summarise(
         "head": _describe_head(fitted),
         "prior": fitted.prior,
         "model": _describe_model(model, fitted),
+        "provenance": _describe_provenance(fitted, file),
         "features": _describe_features(fitted, rows.X, samples["X"]),
         "data": {"n_rows": len(rows.X), "counts": np.bincount(rows.codes, minlength=len(classes)).tolist()},
         "given": _describe_measured(on_given),
@@ -199,6 +202,12 @@ def _describe_model(model: Any, fitted: Model) -> dict[str, Any]:
             for name, value in model.get_params(deep=False).items()
         ],
     }
+
+
+def _describe_provenance(fitted: Model, file: Any) -> list[tuple[str, str]]:
+    """Return names and texts about the origin of the model, with the SHA-256 of its file."""
+    known = [] if fitted.provenance is None else fitted.provenance.figures()
+    return known if file is None else [*known, ("model sha256", read_file(file).sha256)]
 
 
 def _describe_pool(fitted: Model, rows: ReportRows, max_bytes: float) -> dict[str, Any] | None:

@@ -145,6 +145,7 @@ export function showCard(facts, { head }) {
       : isLong ? [counts(0, FIRST_CLASSES), unfold(`${facts.labels.length - FIRST_CLASSES} more classes`, () => counts(FIRST_CLASSES), "more")] : counts(0)),
     el("div", { class: "card" }, el("h3", {}, "Model"),
       list([["Estimator", model.kind], ["Trees", model.n_trees], ["Blocks", model.n_blocks], ["Leaves", model.n_leaves], ["Depth", model.depth], ...head.cardRows(), ["lhtree", facts.lhtree]])),
+    ...(facts.provenance.length ? [el("div", { class: "card", id: "provenance" }, el("h3", {}, "Provenance"), list(facts.provenance.map(([name, text]) => [name[0].toUpperCase() + name.slice(1), text])))] : []),
     el("div", { class: "card" }, el("h3", {}, "Parameters"),
       table(["parameter", "value"], model.parameters.map((each) => [each.name, el("td", { class: each.is_default ? "text" : "text changed" }, each.value)]), { class: "parameters" }),
       el("p", { class: "note" }, "Bold: differs from the default.")),

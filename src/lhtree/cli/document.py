@@ -1,0 +1,146 @@
+"""``lhtree document``: a document about a model by the headings that validators expect."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ..evaluation import monitor
+from ..io.read import RowsTable, read_rows
+from ..io.source import Reading
+from ..scorer import Scorer
+from . import _options
+from ._errors import ExitCode, Problem, writing
+from ._files import check_place, load_scorer, note_unseen
+from ._show import note, write_bytes
+
+EXAMPLES = (
+    "lhtree document boosted.lht --data test.csv --target y --out boosted.html",
+    "lhtree document boosted.lht --data test.csv --target y --by colour --challenger tree.lht --period new.csv "
+    "--text purpose='Which articles to order' --out boosted.md",
+)
+
+
+def document(
+    model: _options.ModelFile,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="HTML or Markdown file to write.")],
+    data: Annotated[
+        str | None,
+        typer.Option(metavar="DATA", help="Table of held-out rows, on which results are measured."),
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option("--target", "-t", metavar="NAME", help="Column to predict. Default: that of the fit."),
+    ] = None,
+    by: _options.By = None,
+    challenger: Annotated[
+        str | None, typer.Option(metavar="MODEL", help="Model file to compare with on the same rows.")
+    ] = None,
+    period: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="DATA",
+            help="Table of new rows for the section on monitoring; may be repeated, in the order of time.",
+        ),
+    ] = None,
+    text: Annotated[
+        list[str] | None,
+        typer.Option(metavar="HEADING=TEXT", help="Text that fills the gap of a heading; may be repeated."),
+    ] = None,
+    positive: _options.Positive = None,
+    threshold: _options.Threshold = None,
+    title: Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the document.")] = None,
+    drop_missing_target: _options.DropMissingTarget = False,
+    unseen: _options.Unseen = "error",
+    format: _options.Format = None,
+    delimiter: _options.Delimiter = None,
+    decimal: _options.Decimal = ".",
+    encoding: _options.Encoding = None,
+    quiet: _options.Quiet = False,
+) -> None:
+    """Write a document about a model: purpose, data, method, performance, limits, groups, and so on.
+
+    It is filled with what the model file and the tables show; what only people know is a marked gap, unless --text or
+    --metadata of lhtree fit has a text for the heading. It contains no rows.
+    """
+    import lhtree
+
+    if out.suffix.lower() not in (".html", ".htm", ".md"):
+        raise Problem(f"--out {out} has another ending: pass a file ending in .html or .md", ExitCode.USAGE)
+    if data is None and (by or challenger):
+        raise Problem("--by and --challenger need rows to measure on: pass --data, too", ExitCode.USAGE)
+    _options.check_threshold(threshold)
+    check_place(out, model, *(path for path in (data, challenger, *(period or ())) if path))
+    scorer = load_scorer(model)
+    target = target or getattr(scorer._model.provenance, "target", None)
+    if data is not None and target is None:
+        raise Problem(f"{model} does not name its target: pass --target", ExitCode.USAGE)
+    options: dict[str, Any] = {
+        "reading": Reading(format, delimiter, decimal, encoding),
+        "drop_missing_target": drop_missing_target,
+        "quiet": quiet,
+    }
+    X = y = groups = None
+    if data is not None:
+        options |= {"target": target, "unseen": unseen}
+        X, y, groups = _read_data(scorer, challenger, data, by or (), **options)
+    label = _options.find_class("--positive", positive, scorer._model.labels)
+    options |= {"target": None, "unseen": "missing", "keeps_unseen": True, "drop_missing_target": False}
+    periods = [
+        monitor(scorer, _read(scorer, path, **options).X, period=Path(path).stem) for path in period or ()
+    ]
+    with writing(out):
+        lhtree.document(
+            model,
+            out,
+            X,
+            y,
+            by=groups,
+            challenger=challenger,
+            periods=periods,
+            positive=label,
+            threshold=threshold,
+            texts=_read_texts(text or ()),
+            title=title,
+        )
+    note(f"{out} written, {write_bytes(out.stat().st_size)}", quiet=quiet)
+
+
+def _read_data(
+    scorer: Scorer, challenger: str | None, path: str, by: Sequence[str], **options: Any
+) -> tuple[Any, Any, Any]:
+    """Read the rows with the columns of both models, their targets and their groups."""
+    table = _read(scorer, path, groups=by, **options)
+    X: Any = table.X
+    if challenger is not None:
+        more = _read(load_scorer(challenger), path, **options).X
+        X = X.assign(**{name: more[name] for name in more if name not in X})
+    return X, table.y, table.groups or None
+
+
+def _read(scorer: Scorer, path: str, *, quiet: bool, **options: Any) -> RowsTable:
+    """Read rows with the columns of a model."""
+    learned = scorer._model
+    classes = learned.classes if learned.head.predicts_classes else None
+    rows = read_rows(path, learned.encoding, classes, **options)
+    note_unseen(rows.n_unseen, quiet=quiet)
+    return rows
+
+
+def _read_texts(pairs: Any) -> dict[str, str]:
+    """Return the texts of ``--text``."""
+    from ..reports._document import GAPS
+
+    texts: dict[str, str] = {}
+    for pair in pairs:
+        heading, sign, text = pair.partition("=")
+        if not sign or heading.capitalize() not in GAPS:
+            raise Problem(
+                f"--text {pair} is not valid: pass HEADING=TEXT with one of {', '.join(GAPS).lower()}",
+                ExitCode.USAGE,
+            )
+        texts[heading] = text
+    return texts
