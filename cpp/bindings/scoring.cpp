@@ -112,10 +112,10 @@ Scorer* make_scorer(const nb::dict& arrays, const Vector<double>& centre, const 
 }
 
 template <class Value>
-InputRows strided(const GivenRows& X) {
+Strided<Value> stride_values(const GivenRows& X) {
     constexpr auto size = static_cast<std::ptrdiff_t>(sizeof(Value));
-    return Strided<Value>{static_cast<const Value*>(PyArray_DATA(X.array)), X.size(0), X.size(1),
-                          PyArray_STRIDE(X.array, 0) / size, PyArray_STRIDE(X.array, 1) / size};
+    return {static_cast<const Value*>(PyArray_DATA(X.array)), X.size(0), X.size(1),
+            PyArray_STRIDE(X.array, 0) / size, PyArray_STRIDE(X.array, 1) / size};
 }
 
 // Whether X can be scored as it is. Python handles subclasses of arrays, wrong shapes and empty tables.
@@ -131,7 +131,8 @@ template <class Work>
 bool score_rows(const Scorer& scorer, const GivenRows& X, const Work& work) {
     constexpr std::size_t quick_rows = 16;
     require(X.size(1) == scorer.n_features(), "X needs a column per feature of the model");
-    const InputRows rows = PyArray_TYPE(X.array) == NPY_DOUBLE ? strided<double>(X) : strided<float>(X);
+    const InputRows rows =
+        PyArray_TYPE(X.array) == NPY_DOUBLE ? InputRows(stride_values<double>(X)) : stride_values<float>(X);
     const auto with_watch = [&](Watch& watch) { return work(rows, watch); };
     if (X.size(0) > quick_rows) return watched({}, with_watch);
     Watch watch;
@@ -290,6 +291,36 @@ Floats<2> bound_add_contributions(const nb::dict& arrays, const Vector<std::int6
     return clipped;
 }
 
+// A C-contiguous int32 array, read in place; nanobind's own arrays take longer than the work.
+const std::int32_t* read_int32(nb::handle array, int n_axes, const char* what) {
+    auto* own = reinterpret_cast<PyArrayObject*>(array.ptr());
+    require(PyArray_Check(array.ptr()) && PyArray_TYPE(own) == NPY_INT32 && PyArray_NDIM(own) == n_axes &&
+                PyArray_IS_C_CONTIGUOUS(own) && PyArray_ISBEHAVED_RO(own),
+            what);
+    return static_cast<const std::int32_t*>(PyArray_DATA(own));
+}
+
+NewArray<double, 2> bound_expand_levels(const GivenRows& X, nb::handle codes, nb::handle levels) {
+    const std::int32_t* code = read_int32(codes, 2, "codes is a C-contiguous matrix of int32");
+    const std::int32_t* count = read_int32(levels, 1, "levels is a C-contiguous vector of int32");
+    const auto* shape = PyArray_DIMS(reinterpret_cast<PyArrayObject*>(codes.ptr()));
+    const auto n_rows = static_cast<std::size_t>(shape[0]), n_codes = static_cast<std::size_t>(shape[1]);
+    const std::vector<std::int32_t> n_levels(
+        count, count + PyArray_DIM(reinterpret_cast<PyArrayObject*>(levels.ptr()), 0));
+    const std::vector<std::int32_t> coded = find_coded(n_levels);
+    require(n_rows == X.size(0) && n_codes == coded.size() && n_levels.size() == X.size(1) + n_codes,
+            "levels needs a value per column, codes a row per row of X");
+    for (std::size_t i = 0; i < n_rows * n_codes; ++i)
+        require(code[i] < coded[i % n_codes], "a code is out of range");
+    NewArray<double, 2> features({n_rows, count_features(n_levels.size(), n_levels)});
+    const auto expand = [&](auto rows) { expand_levels(rows, code, n_levels, features.values()); };
+    if (PyArray_TYPE(X.array) == NPY_DOUBLE)
+        expand(stride_values<double>(X));
+    else
+        expand(stride_values<float>(X));
+    return features;
+}
+
 }  // namespace
 
 void bind_scoring(nb::module_& m) {
@@ -306,6 +337,10 @@ void bind_scoring(nb::module_& m) {
         "Add the contributions of features, summed over all trees, to out, (n_rows, n_targets, n_features). "
         "Returns the changes by the ranges of leaves with values, (n_rows, n_targets). See "
         "contributions.hpp.");
+    m.def(
+        "expand_levels", &bound_expand_levels, "X"_a, "codes"_a, "levels"_a,
+        "Return all features of rows, float64: the numbers of X and 0 or 1 for every level of the columns of "
+        "codes, NaN where a code is below 0. levels: number of levels of every column, 0 for numbers.");
     nb::class_<Scorer> scorer(m, "Scorer",
                               "Scores rows in the user's units. Methods return None if X holds an infinity.");
     scorer.def(

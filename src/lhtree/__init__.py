@@ -63,6 +63,7 @@ _MODULES = {
     ".scorer": ["Scorer", "load_scorer"],
     ".selection.sparsity": ["sparsity_curve"],
     ".selection.tuning": ["Tuning", "tune"],
+    ".tables.errors": ["ExtraColumnsWarning"],
     ".versions": ["show_versions"],
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
@@ -128,6 +129,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors
     from .selection.sparsity import sparsity_curve as sparsity_curve
     from .selection.tuning import Tuning as Tuning
     from .selection.tuning import tune as tune
+    from .tables.errors import ExtraColumnsWarning as ExtraColumnsWarning
     from .versions import show_versions as show_versions
 else:
     __all__ = sorted(["__version__", *_HOMES])

@@ -290,6 +290,11 @@ def add_contributions(arrays: dict, *, parent: Annotated[NDArray[numpy.int64], d
     Add the contributions of features, summed over all trees, to out, (n_rows, n_targets, n_features). Returns the changes by the ranges of leaves with values, (n_rows, n_targets). See contributions.hpp.
     """
 
+def expand_levels(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)] | Annotated[NDArray[numpy.float32], dict(shape=(None, None), writable=False)], codes: object, levels: object) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
+    """
+    Return all features of rows, float64: the numbers of X and 0 or 1 for every level of the columns of codes, NaN where a code is below 0. levels: number of levels of every column, 0 for numbers.
+    """
+
 class Scorer:
     """
     Scores rows in the user's units. Methods return None if X holds an infinity.

@@ -19,9 +19,9 @@ from .tables.frames import refuse_infinity
 class Scorer(Interpretable):
     """A saved model that predicts and explains without scikit-learn; created by ``lhtree.load_scorer``.
 
-    Methods accept arrays of shape (n, m), or tables with categories if the model was fitted with them. Results are
-    bit-identical to those of the model's methods of the same name. All methods are thread-safe. A float64 or float32
-    array is passed to the core without a copy.
+    Methods accept arrays of shape (n, m), frames with the columns in any order, and rows as dicts: one, or a list of
+    them. A dict is the fastest form of a row with categories. Results are bit-identical to those of the model's methods
+    of the same name. All methods are thread-safe. A float64 or float32 array is passed to the core without a copy.
 
     Attributes
     ----------

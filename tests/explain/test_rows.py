@@ -47,7 +47,6 @@ def test_a_row_may_have_any_form():
         lambda X: X.iloc[:2],
         lambda X: X.to_numpy()[0, :12],
         lambda X: X.iloc[0].drop("ash"),
-        lambda X: {**X.iloc[0], "acid": 1, "x": 2, "y": 3, "z": 4},
         lambda X: ["a"] * 13,
         lambda X: [np.inf] * 13,
         lambda X: X.iloc[[0]].rename(columns={"ash": "acid"}),

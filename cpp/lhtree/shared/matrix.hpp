@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 namespace lhtree {
@@ -98,5 +99,27 @@ struct Strided {
     std::size_t n_rows, n_features;
     std::ptrdiff_t row_stride, feature_stride;
 };
+
+// Writes all features of rows in the user's units: the numbers as they are; for a categorical column, 1 for
+// the level of its code and 0 for its other levels, or NaN for all of them where the code is below 0. `codes`
+// has a value per row and categorical column; n_levels: per column, 0 for numbers.
+template <class Value>
+void expand_levels(const Strided<Value>& numbers, const std::int32_t* codes,
+                   const std::vector<std::int32_t>& n_levels, double* features) {
+    for (std::size_t row = 0; row < numbers.n_rows; ++row) {
+        const Value* number = numbers.data + static_cast<std::ptrdiff_t>(row) * numbers.row_stride;
+        for (const std::int32_t n : n_levels) {
+            if (n == 0) {
+                *features++ = static_cast<double>(*number);
+                number += numbers.feature_stride;
+                continue;
+            }
+            const std::int32_t code = *codes++;
+            std::fill_n(features, n, code < 0 ? std::numeric_limits<double>::quiet_NaN() : 0.0);
+            if (code >= 0) features[code] = 1.0;
+            features += n;
+        }
+    }
+}
 
 }  // namespace lhtree

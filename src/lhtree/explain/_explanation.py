@@ -365,14 +365,14 @@ def take_row(fitted: Model, row: Any, asked: Any = None) -> NDArray[np.float64]:
     if _is_series(row):
         row = _settle_series(row)
     values: NDArray[Any]
-    if is_frame(row):
+    if is_frame(row) or isinstance(row, Mapping):
         values = fitted.encode(row, asked)
     elif not fitted.encoding.is_plain:
         return fitted.encoding.encode_row(
             _list_values(fitted, row), unseen=getattr(asked, "unseen", "missing")
         )
     else:
-        values = _take_array(_order_mapping(fitted, row) if isinstance(row, Mapping) else row)
+        values = _take_array(row)
     if values.ndim == 1:
         values = values[None]
     if values.ndim != 2 or len(values) != 1:
@@ -402,8 +402,6 @@ def _settle_series(row: Any) -> Any:
 
 def _list_values(fitted: Model, row: Any) -> list[Any]:
     """Return the numbers and categories of a row by column; an array may have a first axis of one."""
-    if isinstance(row, Mapping):
-        return _order_mapping(fitted, row)
     values = np.asarray(row, dtype=object)
     if values.ndim == 2 and len(values) == 1:
         values = values[0]
@@ -416,28 +414,9 @@ def _list_values(fitted: Model, row: Any) -> list[Any]:
     return listed
 
 
-def _order_mapping(fitted: Model, row: Mapping[Any, Any]) -> list[Any]:
-    names = fitted.column_names
-    missing = [name for name in names if name not in row]
-    extra = [name for name in row if name not in set(names)]
-    if missing or extra:
-        what = (
-            f"has no value for {_name_some(missing)}"
-            if missing
-            else f"has {_name_some(extra)}, which the model does not know"
-        )
-        raise ValueError(f"row {what}: pass exactly the features of the model (NaN for a missing value).")
-    return [row[name] for name in names]
-
-
 def _take_array(row: Any) -> NDArray[np.float64]:
     try:
         values: NDArray[np.float64] = np.asarray(row, dtype=np.float64)
     except (ValueError, TypeError) as error:
         raise ValueError(f"row is not numeric ({error}): pass one number per feature.") from None
     return values
-
-
-def _name_some(names: list[Any]) -> str:
-    shown = ", ".join(map(repr, names[:3]))
-    return f"{shown} and {len(names) - 3} more" if len(names) > 3 else shown

@@ -23,8 +23,9 @@ from .encoders import (
     TargetStatistic,
     read_encoder,
 )
-from .errors import OptionError, TableError, check_names, find_nearest, shorten
-from .frames import take_table
+from .errors import OptionError, TableError, find_nearest, match_names, shorten, warn_extra
+from .frames import RecordTable, take_table
+from .row_encoder import RowEncoder
 from .rows import EncodedRows
 
 MOST_LETTERS = 10_000  # of the name of a column, and of a class
@@ -180,7 +181,7 @@ class Encoding:
         Parameters
         ----------
         X : table of shape (n, n_columns)
-            A frame, an array, or ``FileRows``, whose columns must be the model's.
+            A frame or dicts with the columns of the model in any order, or an array or ``FileRows`` in its order.
         unseen : {"missing", "error"}
             Whether a category that was not there in training counts as missing, or is an error.
         owner : str
@@ -198,9 +199,14 @@ class Encoding:
         """
         if unseen not in UNSEEN:
             raise OptionError("unseen", unseen, "is not valid: pass 'missing' or 'error'.")
+        rows = self._code_few(X)
+        if rows is not None:
+            return rows
         table = take_table(X, owner)
         if table.checks_names:
-            check_names(self.names if self.has_names else None, table.names, owner, warns=warns)
+            known = self.names if self.has_names or isinstance(table, RecordTable) else None
+            if match_names(known, table.names, owner, warns=warns):
+                table = table.select(self.names)
         if self._holds_numbers and table.holds_numbers():
             array = table.array()
             self._check_width(array.shape[1], owner)
@@ -208,6 +214,23 @@ class Encoding:
         columns = table.columns()
         self._check_width(len(columns), owner)
         return self._encode_columns(columns, unseen, n_unseen)
+
+    @cached_property
+    def _row_encoder(self) -> RowEncoder:
+        return RowEncoder(self.names, self.encoders, self.levels)
+
+    def _code_few(self, X: Any) -> EncodedRows | None:
+        """Encode dicts and small frames of plain values; None for any other table."""
+        kind = type(X)
+        records = [X] if kind is dict else X
+        if kind is dict or (kind is list and X and all(type(row) is dict for row in X)):
+            rows = self._row_encoder.encode_records(records)
+            if rows is not None and any(len(row) > self.n_columns for row in records):
+                warn_extra([name for row in records for name in row], self.names)
+            return rows
+        if self._holds_numbers or kind.__name__ != "DataFrame":
+            return None
+        return self._row_encoder.encode_frame(X)
 
     @cached_property
     def _holds_numbers(self) -> bool:

@@ -25,6 +25,24 @@ class TableWarning(UserWarning):
     """A table of which a part is not used, or that contradicts a parameter."""
 
 
+class ExtraColumnsWarning(TableWarning):
+    """Columns of a table that the model does not use.
+
+    Predictions ignore them. ``warnings.simplefilter("error", lhtree.ExtraColumnsWarning)`` turns the warning into an
+    error, and ``"ignore"`` silences it.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import lhtree
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", lhtree.ExtraColumnsWarning)
+    ...     model = lhtree.LHTClassifier().fit([[1.0], [2.0]], [0, 1])
+    ...     model.predict({"x0": 1.0})
+    array([0])
+    """
+
+
 class ReadError(TableError):
     """A file that cannot be read: it does not exist, is damaged, or is in another format."""
 
@@ -81,8 +99,11 @@ def check_known(option: str, wanted: Iterable[str], names: Sequence[str], where:
             raise OptionError(option, name, f"is not a column of {where} ({nearest})", is_usage=False)
 
 
-def check_names(known: Sequence[str] | None, names: Sequence[str] | None, owner: str, *, warns: bool) -> None:
-    """Compare the names of columns with the names in fit, with scikit-learn's wording; None: no names."""
+def match_names(known: Sequence[str] | None, names: Sequence[str] | None, owner: str, *, warns: bool) -> bool:
+    """Return whether the columns of a table must be selected and ordered by the names in fit; None: no names.
+
+    A column that is missing is an error, with scikit-learn's wording; other columns give a warning.
+    """
     if names is None or known is None:
         if names is not None:
             message = f"X has feature names, but {owner} was fitted without feature names"
@@ -90,18 +111,35 @@ def check_names(known: Sequence[str] | None, names: Sequence[str] | None, owner:
             message = f"X does not have valid feature names, but {owner} was fitted with feature names"
         if warns and (names is not None or known is not None):
             warnings.warn(message, UserWarning, stacklevel=3)
-        return
+        return False
     if list(names) == list(known):
-        return
+        return False
+    extra, missing = sorted(set(names) - set(known)), sorted(set(known) - set(names))
+    if not missing:
+        warn_extra(names, known)
+        return True
     lines = ["X: The feature names should match those that were passed during fit."]
     for title, some in (
-        ("Feature names unseen at fit time:", sorted(set(names) - set(known))),
-        ("Feature names seen at fit time, yet now missing:", sorted(set(known) - set(names))),
+        ("Feature names unseen at fit time:", extra),
+        ("Feature names seen at fit time, yet now missing:", missing),
     ):
         if some:
             more = ["- ..."] if len(some) > _MOST_NAMES else []
             lines += [title, *(f"- {name}" for name in some[:_MOST_NAMES]), *more]
-    if len(lines) == 1:
-        lines.append("Feature names must be in the same order as they were in fit.")
-    lines.append("Pass the columns the model was fitted with, in the same order.")
+    lines.append("Pass the columns the model was fitted with, in any order.")
     raise TableError("\n".join(lines))
+
+
+def warn_extra(names: Iterable[str], known: Iterable[str]) -> None:
+    """Warn of columns that the model does not use."""
+    own = set(known)
+    extra = list(dict.fromkeys(name for name in names if name not in own))
+    if extra:
+        shown = ", ".join(map(shorten, extra[:_MOST_NAMES]))
+        more = f" and {len(extra) - _MOST_NAMES} more" if len(extra) > _MOST_NAMES else ""
+        warnings.warn(
+            f"X has columns that the model does not use, which are ignored: {shown}{more}. Drop them, or make this an "
+            'error with warnings.simplefilter("error", lhtree.ExtraColumnsWarning).',
+            ExtraColumnsWarning,
+            stacklevel=3,
+        )

@@ -1,8 +1,9 @@
-"""Tables: a DataFrame of pandas or polars, an Arrow table, or anything NumPy converts to an array."""
+"""Tables: a frame of pandas or polars, an Arrow table, dicts, or anything NumPy converts to an array."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, NoReturn
 
@@ -50,6 +51,10 @@ class Table(ABC):
     @abstractmethod
     def columns(self) -> list[Column]:
         """Return the columns."""
+
+    def select(self, names: Sequence[str]) -> Table:
+        """Return the table with some of its columns, in the order of their names."""
+        return type(self)(self.values[list(names)])
 
     def holds_numbers(self) -> bool:
         """Whether NumPy can read all columns as numbers, by their types alone.
@@ -116,6 +121,58 @@ class ArrowTable(Table):
         """Return the columns."""
         return [ArrowColumn(self.values.column(i), name) for i, name in enumerate(self.values.schema.names)]
 
+    def select(self, names: Sequence[str]) -> Table:
+        """Return the table with some of its columns, in the order of their names."""
+        return ArrowTable(self.values.select(list(names)))
+
+
+class RecordTable(Table):
+    """Rows as dicts from the name of a column to its value; a row may lack names that others have."""
+
+    def __init__(self, values: Any, names: Sequence[str] | None = None) -> None:
+        super().__init__(values)
+        self._names = names
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @cached_property
+    def names(self) -> list[str] | None:
+        """Names of the columns."""
+        if self._names is not None:
+            return list(self._names)
+        names = list(dict.fromkeys(name for row in self.values for name in row))
+        for name in names:
+            if not isinstance(name, str):
+                raise TypeError(
+                    f"X has a row with the name {name!r}: pass dicts whose keys are names of columns."
+                )
+        return names
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return len(self.names or ())
+
+    def columns(self) -> list[Column]:
+        """Return the columns; every row needs a value in each of them."""
+        names = self.names or []
+        for number, row in enumerate(self.values):
+            for name in names:
+                if name not in row:
+                    raise TableError(
+                        f"X, row {number} has no value for {name!r}: pass None (null in JSON) where a value is missing."
+                    )
+        n_rows = len(self)
+        return [
+            ArrayColumn(np.fromiter((row[name] for row in self.values), dtype=object, count=n_rows), name)
+            for name in names
+        ]
+
+    def select(self, names: Sequence[str]) -> Table:
+        """Return the table with some of its columns, in the order of their names."""
+        return RecordTable(self.values, names)
+
 
 class ArrayTable(Table):
     """A two-dimensional array."""
@@ -142,6 +199,11 @@ def is_arrow(X: Any) -> bool:
     return _find_library(X) == "pyarrow" and hasattr(X, "schema") and hasattr(X, "num_rows")
 
 
+def is_record_list(X: Any) -> bool:
+    """Whether X is a list or a tuple of dicts."""
+    return isinstance(X, (list, tuple)) and bool(X) and all(isinstance(row, Mapping) for row in X)
+
+
 def _find_library(X: Any) -> str:
     return type(X).__module__.partition(".")[0]
 
@@ -154,6 +216,10 @@ def take_table(X: Any, owner: str) -> Table:
     table: Table
     if is_frame(X):
         table = {"polars": PolarsTable, "pyarrow": ArrowTable}.get(library, PandasTable)(X)
+    elif isinstance(X, Mapping):
+        table = RecordTable([X])
+    elif is_record_list(X):
+        table = RecordTable(X)
     else:
         table = ArrayTable(_take_array(X, owner))
     n_rows, n_columns = len(table), table.n_columns

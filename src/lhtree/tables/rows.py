@@ -84,18 +84,7 @@ class EncodedRows:
         """All features, shape (n, m); NaN in all levels of a column where it is missing."""
         if not self.has_codes:
             return self.numbers
-        features = np.empty(self.shape)
-        for first, values, n_levels in self.columns():
-            if n_levels:
-                own = features[:, first : first + n_levels]
-                is_known = values >= 0
-                rows = np.flatnonzero(is_known)
-                own[:] = 0.0
-                own[rows, values[rows]] = 1.0
-                own[~is_known] = np.nan
-            else:
-                features[:, first] = values
-        return features
+        return _core.expand_levels(self.numbers, self.codes, self.levels)
 
     def score(self, method: Callable[[Any, int], Any], n_threads: int) -> Any:
         """Call a method of the core's scorer; features of one-hot columns are made batch by batch."""
@@ -198,6 +187,8 @@ def _reduce_rows(how: np.ufunc, numbers: NDArray[Any]) -> NDArray[Any]:
 
 def join_results(parts: Sequence[Any]) -> Any:
     """Results of the core for parts of the rows, an array or a tuple of arrays each, as one."""
+    if len(parts) == 1:
+        return parts[0]
     if isinstance(parts[0], tuple):
         return tuple(map(np.concatenate, zip(*parts, strict=True)))
     return np.concatenate(list(parts))
