@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._parameters import MOST_THREADS, check_count
-from .files import read_file
+from .files import pack_bytes, read_file, unpack_bytes
 from .interpret import Interpretable
 from .model.model import Model, takes_nothing
 from .tables.frames import refuse_infinity
@@ -82,7 +82,8 @@ class Scorer(Interpretable):
         self.metadata = metadata
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Scorer, (self._model, self.metadata, self.unseen, self.quantile)
+        content = pack_bytes(self._model, type(self).__name__)
+        return _unpickle, (content, self.metadata, self.unseen, self.quantile)
 
     @property
     def feature_names(self) -> list[str]:
@@ -170,6 +171,10 @@ class Scorer(Interpretable):
         if result is None:
             refuse_infinity(X)
         return result
+
+
+def _unpickle(content: bytes, *facts: Any) -> Scorer:
+    return Scorer(unpack_bytes(content), *facts)
 
 
 def load_scorer(path: str | os.PathLike[str]) -> Scorer:

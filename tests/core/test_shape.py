@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2] / "src" / "lhtree"
 ROOMS = (
     *("_core", "_extras", "_parameters", "_write", "versions", "tables", "io", "model", "files", "describe"),
     *("export", "explain", "evaluation", "draw", "plot", "interpret", "scorer"),
-    *("grow", "estimators", "dask", "selection", "reports", "cli"),
+    *("grow", "estimators", "mlflow", "dask", "selection", "reports", "cli"),
 )
 READERS = ROOMS[: ROOMS.index("grow")]
 

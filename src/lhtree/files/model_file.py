@@ -6,6 +6,7 @@ import json
 import os
 import platform
 import re
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -81,6 +82,22 @@ def write_file(path: str | os.PathLike[str], model: Model, header: dict[str, Any
 
     If the new file could not be read, nothing is written.
     """
+    write_whole(path, _pack_checked(model, header).data)
+
+
+def pack_bytes(model: Model, estimator: str) -> bytes:
+    """Return the compressed bytes of a model file without parameters, for pickles."""
+    header: dict[str, Any] = {"estimator": estimator, "parameters": {}, "metadata": None}
+    return zlib.compress(_pack_checked(model, header).data, 4)
+
+
+def unpack_bytes(content: bytes) -> Model:
+    """Return the model that ``pack_bytes`` packed."""
+    return check_file(parse(np.frombuffer(bytearray(zlib.decompress(content)), np.uint8))).model
+
+
+def _pack_checked(model: Model, header: dict[str, Any]) -> NDArray[np.uint8]:
+    """Return the bytes of a file that can be read."""
     content = pack(model, header)
     try:
         check_file(parse(content))
@@ -88,7 +105,7 @@ def write_file(path: str | os.PathLike[str], model: Model, header: dict[str, Any
         raise ValueError(
             f"the model cannot be saved because the file could not be loaded again: {error}."
         ) from None
-    write_whole(path, content.data)
+    return content
 
 
 @contextmanager

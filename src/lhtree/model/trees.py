@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -324,13 +323,8 @@ class Trees:
         gains[branching] = np.maximum(explained[left] + explained[left + 1] - explained[branching], 0.0)
         return gains, 1.0
 
-    def __getstate__(self) -> dict[str, tuple[str, bytes]]:
-        return {name: _pack(values, SCHEMA[name]) for name, values in self.arrays().items()}
-
-    def __setstate__(self, state: dict[str, tuple[str, bytes]]) -> None:
-        for name, array in SCHEMA.items():
-            object.__setattr__(self, name, _unpack(*state[name], array) if name in state else None)
-        self.__post_init__()
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(Trees, **self.arrays()), ()
 
 
 def bound_values(X: NDArray[Any], centre: Floats) -> Floats:
@@ -355,34 +349,6 @@ def count_nesting(children: Sequence[Sequence[int]]) -> list[int]:
 
 
 SCHEMA: dict[str, Array] = {one.name: one.metadata["array"] for one in fields(Trees)}
-
-
-def _pack(values: NDArray[Any], array: Array) -> tuple[str, bytes]:
-    """The array in few bytes, for pickles: sizes instead of pointers, small integers where they do, compressed."""
-    if array.points_to is not None:
-        values = np.diff(values)
-    if _is_whole(values):
-        low, high = int(values.min(initial=0)), int(values.max(initial=0))
-        values = values.astype(np.result_type(np.min_scalar_type(low), np.min_scalar_type(high)))
-    return values.dtype.str, zlib.compress(values.tobytes(), 1)
-
-
-def _unpack(dtype: str, packed: bytes, array: Array) -> NDArray[Any]:
-    """Unpack an array that ``_pack`` packed."""
-    values = np.frombuffer(zlib.decompress(packed), dtype)
-    if array.points_to is not None:
-        values = np.concatenate([[0], np.cumsum(values, dtype=array.dtype)])
-    return values.astype(array.dtype, copy=False)
-
-
-def _is_whole(values: NDArray[Any]) -> bool:
-    """Whether all values are integers, and none is -0."""
-    if values.dtype.kind in "iu":
-        return True
-    is_whole = (
-        (np.abs(values) < 2**53) & (np.trunc(values) == values) & ((values != 0.0) | ~np.signbit(values))
-    )
-    return bool(is_whole.all())
 
 
 def join_trees(parts: Sequence[Trees]) -> Trees:
