@@ -25,13 +25,15 @@ class Cluster:
         """Start or stop workers until there are ``n_workers``; return their addresses.
 
         The nanny of a worker that was killed starts it again. That of one that was retired is closed, but the cluster
-        goes on counting it. None is about to come or to go when this returns.
+        counts it for another 15 seconds, in which it starts no worker of the same name. None is about to come or to
+        go when this returns.
         """
 
         def are_there():
             for name, nanny in list(self._cluster.workers.items()):
                 if nanny.status.name in ("closed", "failed"):
                     self._cluster.worker_spec.pop(name, None)
+                    self._cluster.workers.pop(name, None)
             self._cluster.scale(n_workers)
             nannies = list(self._cluster.workers.values())
             known = sorted(str(nanny.worker_address) for nanny in nannies)

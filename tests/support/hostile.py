@@ -14,6 +14,8 @@ from lhtree import (
     CompactLHTRegressor,
     LHBoostClassifier,
     LHBoostRegressor,
+    LHEnsembleClassifier,
+    LHEnsembleRegressor,
     LHForestClassifier,
     LHForestRegressor,
     LHTClassifier,
@@ -56,13 +58,16 @@ LABELS: list[list[Any]] = [
     ["", "it's", 'a"b', "%s"],
     ["true", "false", "null", "größe\n"],
 ]
-CLASSIFIERS = ("tree", "forest", "one tree", "boost", "compact", "additive")
+CLASSIFIERS = ("tree", "forest", "one tree", "boost", "compact", "additive", "ensemble")
 REGRESSORS = (
     "tree regressor",
     "forest regressor",
     "boost regressor",
+    "quantiles",
+    "responses",
     "compact regressor",
     "additive regressor",
+    "ensemble regressor",
 )
 
 
@@ -155,6 +160,8 @@ def choose_classifier(random, kind, seed):
             max_one_hot=one_hot,
             random_state=seed,
         )
+    if kind == "ensemble":
+        return LHEnsembleClassifier(**choose_ensemble(random), max_one_hot=one_hot, random_state=seed)
     if kind == "additive":
         return AdditiveLHTClassifier(**choose_additive(random), max_one_hot=one_hot, random_state=seed)
     direction = str(random.choice(["mean_difference", "fisher", "mixed"]))
@@ -187,6 +194,15 @@ def choose_additive(random):
     }
 
 
+def choose_ensemble(random):
+    """Return random settings of an ensemble."""
+    return {
+        "max_iter": int(random.integers(1, 5)),
+        "n_estimators": int(random.integers(1, 4)),
+        "cv": int(random.integers(2, 4)),
+    }
+
+
 def choose_regressor(random, kind, seed):
     """Return a regressor with random settings."""
     one_hot = int(random.choice([1, 20]))
@@ -211,6 +227,20 @@ def choose_regressor(random, kind, seed):
             max_one_hot=one_hot,
             random_state=seed,
         )
+    if kind in ("quantiles", "responses"):
+        quantile = [[0.1, 0.5, 0.9], [0.5], [0.25, 0.75]][random.integers(3)]
+        return LHBoostRegressor(
+            "quantile" if kind == "quantiles" else "squared_error",
+            quantile=quantile if kind == "quantiles" else None,
+            multi_output=str(random.choice(["one_tree", "one_per_output"])),
+            intervals=bool(random.integers(2)) and kind == "quantiles",
+            max_iter=int(random.integers(1, 5)),
+            min_samples_leaf=1,
+            max_one_hot=one_hot,
+            random_state=seed,
+        )
+    if kind == "ensemble regressor":
+        return LHEnsembleRegressor(**choose_ensemble(random), max_one_hot=one_hot, random_state=seed)
     if kind == "additive regressor":
         loss = str(random.choice(["squared_error", "squared_error", "absolute_error", "poisson", "gamma"]))
         return AdditiveLHTRegressor(loss, **choose_additive(random), max_one_hot=one_hot, random_state=seed)
@@ -233,9 +263,13 @@ SETTINGS: dict[str, dict[str, list[Any]]] = {
     "boost": _WEIGHTED | {"subsample": [1.0, 0.5], "growth": ["symmetric", "free"]},
     "compact": _COMPACT | _WEIGHTED,
     "additive": _WEIGHTED,
+    "ensemble": {"cv": [2, 3]},
     "tree regressor": {"membership": ["constant", "least_squares"], "pruning": [0.0, 1.0]},
     "forest regressor": _TREES | {"oob_score": [False, True]},
     "boost regressor": {"subsample": [1.0, 0.5], "growth": ["symmetric", "free"]},
+    "quantiles": {"subsample": [1.0, 0.5]},
+    "responses": {"growth": ["symmetric", "free"]},
+    "ensemble regressor": {"cv": [2, 3]},
     "compact regressor": _COMPACT,
     "additive regressor": {"smoothing": [0.1, 3.0]},
 }
@@ -248,6 +282,17 @@ def vary(model, kind, seed):
     if chosen.get("oob_score"):
         chosen["bootstrap"] = True  # leaves rows out
     return model.set_params(**chosen)
+
+
+def split_outputs(case):
+    """Return a case for each output of a model."""
+    outputs = case.model._model.outputs
+    if len(outputs) < 2:
+        return [case]
+    y = np.broadcast_to(case.y.reshape(len(case.y), -1), (len(case.y), len(outputs)))
+    return [
+        case._replace(model=case.model.output(place), y=y[:, place].copy()) for place in range(len(outputs))
+    ]
 
 
 def make_case(kind, seed, is_varied=False):
@@ -270,7 +315,8 @@ def make_case(kind, seed, is_varied=False):
         y = np.array(labels)[codes]
     else:
         model = choose_regressor(random, kind, seed)
-        y = np.abs(random.normal(size=n)) * 10.0 ** random.choice([0, 0, 5, -30, 30]) + 1e-40
+        size = (n, int(random.integers(2, 4))) if kind == "responses" else n
+        y = np.abs(random.normal(size=size)) * 10.0 ** random.choice([0, 0, 5, -30, 30]) + 1e-40
     if is_varied:
         vary(model, kind, seed)
     model.fit(X, y, sample_weight=weight)
@@ -334,7 +380,7 @@ def run_sql(case, dialect, server=None):
     try:
         query = export_sql(case.model, table=case.table, keys=[KEY], dialect=dialect)
     except ValueError as error:
-        if "rename" in str(error) or "too large" in str(error):
+        if any(part in str(error) for part in ("rename", "too large", "ensemble")):
             return None
         raise
     with closing(open_engine(dialect, server)) as connection:
@@ -361,6 +407,11 @@ def encode(case):
     return numbers, inputs, more
 
 
+def _numbers(result, label, proba):
+    """Return probabilities or predicted numbers of an export, and those of the model."""
+    return (result.label, label) if result.proba is None else (result.proba, proba)
+
+
 def check(case, folder, dialects=("sqlite", "duckdb"), server=None):
     """Assert that every export of a case gives the predictions of the model, to the bit."""
     model = case.model
@@ -377,6 +428,11 @@ def check(case, folder, dialects=("sqlite", "duckdb"), server=None):
         results["c"] = exports.run_c(model, numbers, folder)
     for way, result in results.items():
         if result is None:
+            continue
+        if isinstance(
+            model, (LHEnsembleClassifier, LHEnsembleRegressor)
+        ):  # needs powers, which libraries round
+            np.testing.assert_allclose(*_numbers(result, label, proba), rtol=1e-9, err_msg=way)
             continue
         if result.proba is not None:
             np.testing.assert_array_equal(result.proba, proba, err_msg=way)

@@ -139,7 +139,8 @@ def check_scores(model):
     rows = np.random.default_rng(0).normal(size=(20, model.n_features))
     rows[0], rows[1], rows[2], rows[3, 0] = 0.0, 1e9, -1e9, np.nan
     head = model.head
-    for score in {*head.scores, "proba" if head.labels else "value"}:
+    prediction = "values" if head.names else "value"
+    for score in {*head.scores, "proba" if head.labels else prediction}:
         found = getattr(model.scorer, score)(rows)
         assert np.isfinite(found).all(), score
     if head.labels:
@@ -148,7 +149,7 @@ def check_scores(model):
         np.testing.assert_allclose(model.scorer.proba(rows).sum(axis=1), 1.0, atol=1e-9)
     elif model.response.residual is not None:
         coverage = 0.5 * len(model.response.residual) / (len(model.response.residual) + 1)
-        assert np.isfinite(model.interval(model.scorer.value(rows), coverage)).all()
+        assert np.isfinite(model.interval(getattr(model.scorer, prediction)(rows), coverage)).all()
 
 
 def saved(model, **keywords):

@@ -320,14 +320,24 @@ def _ends(room: Room) -> Floats:
 def _aim(task: Task, planes: Planes, room: Room) -> Floats:
     """Return steps of growing length in the direction in which nearby hyperplanes jointly favour the goal."""
     free = planes.weights * ((room.down > 0.0) | (room.up > 0.0))
-    length = np.linalg.norm(free, axis=1)
-    pull = np.maximum(planes.gain * task.goal.favour(planes.target), 0.0) / (0.25 + np.abs(planes.y) / length)
-    aim: Floats = (pull * find_sides(planes) / length) @ free
+    unit, length = _divide_by_length(free)
+    with np.errstate(over="ignore"):  # a hyperplane at an infinite distance has no pull
+        distance = np.abs(planes.y) / length
+    pull = np.maximum(planes.gain * task.goal.favour(planes.target), 0.0) / (0.25 + distance)
+    aim: Floats = (pull * find_sides(planes)) @ unit
     if not aim.any():
         return np.empty((0, len(aim)))
-    steps = np.geomspace(0.05, 20.0, 24)[:, None] * (aim / np.linalg.norm(aim))
+    steps = np.geomspace(0.05, 20.0, 24)[:, None] * _divide_by_length(aim[None])[0]
     clipped: Floats = np.clip(steps, -room.down, room.up)
     return clipped
+
+
+def _divide_by_length(vectors: Floats) -> tuple[Floats, Floats]:
+    """Return the unit vectors and lengths of non-zero rows, whose squares may be 0 or infinite in double precision."""
+    largest = np.abs(vectors).max(axis=1)
+    scaled = vectors / largest[:, None]
+    length = np.linalg.norm(scaled, axis=1)
+    return scaled / length[:, None], largest * length
 
 
 def _choose_bases(task: Task, rows: Floats, leads: Floats) -> Floats:
