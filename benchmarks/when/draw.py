@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from ..common.draw import make_axes, plot_line, save
 from ..common.pages import Docs
 
-# Colours of plot_decision_regions: the target of two classes is the second.
 _CLASS_COLOURS = ("#e69f00", "#0072b2")
 
 
@@ -45,11 +44,10 @@ class Region(NamedTuple):
     model: Any
     X: NDArray[np.float64]
     y: NDArray[np.int64]
-    has_lines: bool  # whether it is a tree of ours, whose hyperplanes are drawn, too
 
 
 def draw_regions(docs: Docs, name: str, rows: Mapping[str, Sequence[Region]]) -> None:
-    """Draw the regions of models, a problem per row; our trees with their hyperplanes."""
+    """Draw the regions of models, a problem per row."""
     n_columns = max(len(regions) for regions in rows.values())
     figure, grid = make_axes(len(rows), n_columns, 3 * n_columns, 3 * len(rows))
     for line, (problem, regions) in zip(grid, rows.items(), strict=True):
@@ -60,22 +58,14 @@ def draw_regions(docs: Docs, name: str, rows: Mapping[str, Sequence[Region]]) ->
 
 
 def _draw_region(ax: Any, region: Region) -> None:
-    import lhtree
-
     (left, low), (right, high) = region.X.min(axis=0), region.X.max(axis=0)
-    if region.has_lines:
-        lhtree.plot_decision_regions(region.model, region.X, region.y, n_points=200, ax=ax)
-        ax.get_legend().remove()
-        for text in ax.texts:
-            text.remove()
-    else:
-        x, y = np.meshgrid(np.linspace(left, right, 200), np.linspace(low, high, 200))
-        codes = np.ravel(region.model.predict(np.column_stack([x.ravel(), y.ravel()]))).reshape(x.shape)
-        ax.contourf(x, y, codes, levels=[-0.5, 0.5, 1.5], colors=[_pale(0), _pale(1)])
-        for code in (0, 1):
-            own = region.y == code
-            colours = {"color": _CLASS_COLOURS[code], "edgecolor": "black"}
-            ax.scatter(*region.X[own].T, s=20, marker="os"[code], linewidth=0.5, **colours)
+    x, y = np.meshgrid(np.linspace(left, right, 200), np.linspace(low, high, 200))
+    codes = np.ravel(region.model.predict(np.column_stack([x.ravel(), y.ravel()]))).reshape(x.shape)
+    ax.contourf(x, y, codes, levels=[-0.5, 0.5, 1.5], colors=[_pale(0), _pale(1)])
+    for code in (0, 1):
+        own = region.y == code
+        colours = {"color": _CLASS_COLOURS[code], "edgecolor": "black"}
+        ax.scatter(*region.X[own].T, s=20, marker="os"[code], linewidth=0.5, **colours)
     ax.set(xlim=(left, right), ylim=(low, high), xticks=[], yticks=[], xlabel="", ylabel="")
     ax.set_title(region.title, fontsize=9)
 

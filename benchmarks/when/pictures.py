@@ -76,8 +76,7 @@ def measure(plane: Plane, seed: int) -> list[tuple[float, Region]]:
     found = []
     for title, build in plane.models.items():
         model = build(seed).fit(X, y)
-        has_lines = hasattr(model, "trees_") and not hasattr(model, "estimators_")
-        found.append((accuracy(model, X_test, y_test), Region(title, model, X[shown], y[shown], has_lines)))
+        found.append((accuracy(model, X_test, y_test), Region(title, model, X[shown], y[shown])))
     return found
 
 

@@ -9,9 +9,10 @@ it, and the boundary becomes finer.
 # Two moons with noise. ``warm_start`` continues the same model, so each panel is a later stage of one fit.
 import matplotlib.pyplot as plt
 from sklearn.datasets import make_moons
+from sklearn.inspection import DecisionBoundaryDisplay
 from sklearn.model_selection import train_test_split
 
-from lhtree import LHBoostClassifier, plot_decision_regions, plot_rounds
+from lhtree import LHBoostClassifier, plot_rounds
 
 X, y = make_moons(800, noise=0.3, random_state=0)
 X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, random_state=0)
@@ -20,8 +21,8 @@ model = LHBoostClassifier(learning_rate=0.1, warm_start=True, random_state=0)
 figure, axes = plt.subplots(1, 4, figsize=(12, 3.2), layout="constrained")
 for ax, n_rounds in zip(axes, (1, 5, 25, 125), strict=True):
     model.set_params(max_iter=n_rounds).fit(X_train, y_train)
-    plot_decision_regions(model, X_train, y_train, n_points=150, ax=ax)
-    ax.get_legend().remove()
+    DecisionBoundaryDisplay.from_estimator(model, X_train, grid_resolution=150, cmap="RdBu", ax=ax)
+    ax.scatter(*X_train.T, c=y_train, s=10, cmap="RdBu", edgecolor="black", linewidth=0.4)
     ax.set(title=f"{n_rounds} rounds: accuracy {model.score(X_test, y_test):.3f}", xlabel="", ylabel="")
 plt.show()
 

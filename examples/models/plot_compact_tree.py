@@ -10,10 +10,11 @@ in the units of the data, so the tree can be used with a pocket calculator.
 # Is a tumour malignant? One formula of eight terms and two leaves is enough.
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_breast_cancer, make_moons
+from sklearn.inspection import DecisionBoundaryDisplay
 from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
-from lhtree import CompactLHTClassifier, export_text, plot_decision_regions, plot_tree
+from lhtree import CompactLHTClassifier, export_text, plot_tree
 
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 y = y.map({0: "malignant", 1: "benign"})
@@ -37,8 +38,8 @@ new, new_half = make_moons(5000, noise=0.25, random_state=1)
 figure, axes = plt.subplots(1, 4, figsize=(12, 3.3), layout="constrained")
 for ax, n_leaves in zip(axes, (2, 3, 4, 16), strict=True):
     small = CompactLHTClassifier(max_leaf_nodes=n_leaves).fit(moons, half)
-    plot_decision_regions(small, moons[:300], half[:300], n_points=150, ax=ax)
-    ax.get_legend().remove()
+    DecisionBoundaryDisplay.from_estimator(small, moons, grid_resolution=150, cmap="RdBu", ax=ax)
+    ax.scatter(*moons[:300].T, c=half[:300], s=10, cmap="RdBu", edgecolor="black", linewidth=0.4)
     title = f"{small.n_leaves_} leaves: accuracy {small.score(new, new_half):.3f}"
     ax.set(title=title, xlabel="", ylabel="")
 plt.show()

@@ -10,8 +10,9 @@ verified: the changed row is predicted again.
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from sklearn.inspection import DecisionBoundaryDisplay
 
-from lhtree import LHTClassifier, plot_decision_regions
+from lhtree import LHTClassifier
 
 rng = np.random.default_rng(1)
 loans = pd.DataFrame(
@@ -30,7 +31,13 @@ for counterfactual in explanation.counterfactuals():
 # %%
 # The first one is the smallest change of both features, the others change one of them. The arrows lead across
 # the boundary.
-ax = plot_decision_regions(model, loans, decision, hyperplanes=False)
+display = DecisionBoundaryDisplay.from_estimator(
+    model, loans, response_method="predict", cmap="PiYG_r", alpha=0.3
+)
+ax = display.ax_
+for label, marker, colour in (("accepted", "o", "C4"), ("refused", "s", "C2")):
+    ax.scatter(*loans[decision == label].to_numpy().T, s=10, marker=marker, color=colour, label=label)
+ax.legend()
 for counterfactual in explanation.counterfactuals():
     end = (counterfactual.row["income"], counterfactual.row["rate"])
     arrow = {"arrowstyle": "-|>", "color": "black", "linewidth": 1.6, "shrinkA": 0, "shrinkB": 0}

@@ -12,7 +12,6 @@ __version__ = "0.2.0"
 
 # Public names by module; a module is imported when one of its names is first used.
 _MODULES = {
-    ".describe.graphviz": ["export_graphviz"],
     ".describe.text": ["export_text"],
     ".describe.weights": ["weight_table"],
     ".draw.sheet": ["sheet"],
@@ -45,7 +44,6 @@ _MODULES = {
         "plot_comparison",
         "plot_coverage",
         "plot_curve",
-        "plot_decision_regions",
         "plot_effects",
         "plot_event",
         "plot_groups",
@@ -53,7 +51,6 @@ _MODULES = {
         "plot_membership",
         "plot_path",
         "plot_rounds",
-        "plot_sparsity",
         "plot_tree",
         "plot_weights",
     ],
@@ -61,7 +58,6 @@ _MODULES = {
     ".reports._document": ["document"],
     ".reports._drift": ["drift_report"],
     ".scorer": ["Scorer", "load_scorer"],
-    ".selection.sparsity": ["sparsity_curve"],
     ".selection.tuning": ["Tuning", "tune"],
     ".tables.errors": ["ExtraColumnsWarning"],
     ".versions": ["show_versions"],
@@ -69,7 +65,6 @@ _MODULES = {
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 
 if TYPE_CHECKING:  # the same names for type checkers and editors
-    from .describe.graphviz import export_graphviz as export_graphviz
     from .describe.text import export_text as export_text
     from .describe.weights import weight_table as weight_table
     from .draw.sheet import sheet as sheet
@@ -110,7 +105,6 @@ if TYPE_CHECKING:  # the same names for type checkers and editors
     from .plot import plot_comparison as plot_comparison
     from .plot import plot_coverage as plot_coverage
     from .plot import plot_curve as plot_curve
-    from .plot import plot_decision_regions as plot_decision_regions
     from .plot import plot_effects as plot_effects
     from .plot import plot_event as plot_event
     from .plot import plot_groups as plot_groups
@@ -118,7 +112,6 @@ if TYPE_CHECKING:  # the same names for type checkers and editors
     from .plot import plot_membership as plot_membership
     from .plot import plot_path as plot_path
     from .plot import plot_rounds as plot_rounds
-    from .plot import plot_sparsity as plot_sparsity
     from .plot import plot_tree as plot_tree
     from .plot import plot_weights as plot_weights
     from .reports import report as report
@@ -126,7 +119,6 @@ if TYPE_CHECKING:  # the same names for type checkers and editors
     from .reports._drift import drift_report as drift_report
     from .scorer import Scorer as Scorer
     from .scorer import load_scorer as load_scorer
-    from .selection.sparsity import sparsity_curve as sparsity_curve
     from .selection.tuning import Tuning as Tuning
     from .selection.tuning import tune as tune
     from .tables.errors import ExtraColumnsWarning as ExtraColumnsWarning

@@ -17,9 +17,9 @@ class TestReport:
     def test_page_equals_that_of_the_library(self, capsys, name, has_test):
         X = make_table()
         y = X.pop("y")
-        held = {"X_test": X[200:], "y_test": y[200:], "sparsity": True} if has_test else {}
+        held = {"X_test": X[200:], "y_test": y[200:]} if has_test else {}
         lhtree.report(lhtree.load(name), X, y, "expected.html", title="What [sells]", **held)
-        more = ["--test", "test.csv", "--sparsity"] if has_test else []
+        more = ["--test", "test.csv"] if has_test else []
         asked = ("report", name, "data.csv", "-t", "y", "-o", "r.html", "--title", "What [sells]")
         ran = succeed(capsys, *asked, *more)
         assert Path("r.html").read_text(encoding="utf-8") == Path("expected.html").read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lhtree import CompactLHTClassifier, LHTClassifier, export_graphviz, export_text
+from lhtree import CompactLHTClassifier, LHTClassifier, export_text
 from support.boosted import fit_boosted
 from support.golden import read_texts, write_texts
 from support.regressions import fit_regression
@@ -43,7 +43,6 @@ TEXTS = {
     "tree with its branches": lambda: export_text(fit_deeper()),
     "tree folded at the root": lambda: export_text(fit_deeper(), max_depth=0),
     "tree without weights": lambda: export_text(fit_deeper(), n_features=0),
-    "tree in DOT": lambda: export_graphviz(fit_by_hand()).rstrip(),
     "round of boosting": lambda: export_text(fit_boosted("adult")[0], tree=2),
     "round with linear leaves": lambda: export_text(fit_boosted("adult linear")[0], tree=1, n_features=2),
     "regression tree": lambda: export_text(fit_regression("tree")[0]),

@@ -3,7 +3,7 @@ import pytest
 from sklearn.datasets import load_wine
 from sklearn.pipeline import make_pipeline
 
-from lhtree import LHForestClassifier, LHTClassifier, export_graphviz, export_text, weight_table
+from lhtree import LHForestClassifier, LHTClassifier, export_text, weight_table
 
 X = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 1.0], [3.0, 1.0], [4.0, 0.0], [5.0, 1.0]])
 y = np.array(["no", "no", "yes", "no", "yes", "yes"])
@@ -67,7 +67,7 @@ def test_trees_of_a_forest() -> None:
     assert export_text(model, tree=-1) == export_text(model.estimators_[2])
 
 
-@pytest.mark.parametrize("export", [export_text, export_graphviz, weight_table])
+@pytest.mark.parametrize("export", [export_text, weight_table])
 @pytest.mark.parametrize("make", [make_pipeline, type, str])
 def test_only_models_of_lhtree_are_shown(export, make, rejects):
     model = LHTClassifier().fit(*load_wine(return_X_y=True))
@@ -75,7 +75,7 @@ def test_only_models_of_lhtree_are_shown(export, make, rejects):
         export(make(model))
 
 
-@pytest.mark.parametrize("export", [export_text, export_graphviz, weight_table])
+@pytest.mark.parametrize("export", [export_text, weight_table])
 @pytest.mark.parametrize("tree", [3, -4, 1.0, "a", True])
 def test_a_tree_is_chosen_by_its_number(export, tree, rejects):
     model = LHTClassifier().fit(*load_wine(return_X_y=True))

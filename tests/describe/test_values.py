@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lhtree import CompactLHTRegressor, LHTRegressor, export_graphviz, export_text, weight_table
+from lhtree import CompactLHTRegressor, LHTRegressor, export_text, weight_table
 from support.boosted import fit_boosted
 from support.explained import near
 from support.regressions import KINDS, fit_regression
@@ -40,7 +40,6 @@ def test_text_of_linear_leaves():
     assert f"slopes {name} {slope:+.3g}" in line
     assert line.endswith(f"; from {view.low[block]:+.4f} to {view.high[block]:+.4f}")
     assert "slopes" not in export_text(model, tree=1, n_features=0)
-    assert f"{name} {slope:+.3g}" in export_graphviz(model, tree=1)
     frame = view.to_frame()
     means = view.means(block)
     level = frame.intercept[block] + sum(slope * means[name] for name, slope in view.slopes(block).items())
@@ -93,7 +92,6 @@ def test_texts_have_the_values_of_blocks(kind):
     if kind == "tree":
         assert f"{np.round(y.mean(), -3):,.0f}  300 rows" in text
         assert "slopes" in text
-    assert 'label="tree: ' in export_graphviz(model, tree=0) or is_boosted
     assert (model.trees_[0].to_frame()["value"] == model.trees_[0].value).all()
 
 

@@ -17,7 +17,6 @@ from lhtree import (
     LHBoostClassifier,
     LHTClassifier,
     coverage_curve,
-    export_graphviz,
     export_text,
 )
 from lhtree.explain._contributions import find_base, find_contributions
@@ -207,7 +206,6 @@ def test_boosted_models_have_no_wolf_values(fitted, rejects):
     ]
     texts += [
         export_text(model),
-        export_graphviz(model),
         repr(model.trees_),
         str(explanation.counterfactuals()),
     ]

@@ -2,20 +2,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from lhtree import plot_coverage, plot_sparsity
+from lhtree import plot_coverage
 from lhtree.evaluation.decisions import coverage_curve
 from lhtree.plot._curves import find_limits
-from lhtree.selection.sparsity import sparsity_curve
 from support import pictures
-from support.boosted import fit_boosted
 
 pytestmark = pytest.mark.usefixtures("closing")
-
-
-@pytest.fixture(scope="module")
-def curve():
-    _, X, y = pictures.iris()
-    return sparsity_curve(X, y, betas=[0.5, 0.0, 0.9], cv=3)
 
 
 def test_coverage_line_equals_the_curve():
@@ -41,12 +33,6 @@ def test_coverage_axis_of_perfect_model_ends_at_one():
     assert max(shown) == pytest.approx(1.0)
 
 
-def test_sparsity_of_boosted_models_is_rejected(rejects):
-    model, X, y = fit_boosted("clouds")
-    with rejects:
-        sparsity_curve(X, y, estimator=model)
-
-
 @pytest.mark.parametrize("low", [0.0, 0.3, 0.9, 0.995, 1.0])
 @pytest.mark.parametrize("span", [0.0, 0.004, 0.1, 1.0])
 def test_limits_contain_accuracies(low, span):
@@ -66,23 +52,3 @@ def test_two_curves_share_axes():
     assert plt.get_fignums() == [figure.number]
     low = min(coverage_curve(own, X + 0.3, y).accuracy.min() for own in (model, other))
     assert ax.get_ylim()[0] < low
-
-
-def test_sparsity_lines_equal_the_curve(curve):
-    axes = plot_sparsity(curve)
-    assert len(axes) == 3
-    order = np.argsort(curve.betas)
-    drawn = [(axes[0], 0, "accuracy"), (axes[0], 1, "training_accuracy"), (axes[1], 0, "n_features")]
-    drawn += [(axes[1], 1, "features_per_block"), (axes[2], 0, "n_blocks")]
-    for ax, line, name in drawn:
-        np.testing.assert_array_equal(ax.lines[line].get_xdata(), [0.0, 0.5, 0.9])
-        np.testing.assert_allclose(ax.lines[line].get_ydata(), getattr(curve, name).mean(axis=1)[order])
-    assert axes[0].lines[2].get_xdata()[0] == curve.sparsest
-    assert pictures.find_flaws(axes) == ([], [])
-
-
-def test_given_axes_are_used(curve, rejects):
-    _, axes = plt.subplots(3, 1)
-    assert list(plot_sparsity(curve, ax=axes)) == list(axes)
-    with rejects:
-        plot_sparsity(curve, ax=axes[0])

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("closing")
 
 MESSAGES = Path(__file__).with_name("messages.txt")
 CASES = read_cases(MESSAGES)
-NAMES = {name: getattr(lhtree, name) for name in lhtree.__all__ if name.startswith(("plot_", "sparsity_"))}
+NAMES = {name: getattr(lhtree, name) for name in lhtree.__all__ if name.startswith("plot_")}
 NAMES |= {name: cache(getattr(pictures, name)) for name in ("wine", "iris", "clouds")}
 NAMES |= {"boosted": fit_boosted, "houses": fit_regression, "Scorer": Scorer, "read": read, "np": np}
 

@@ -8,7 +8,6 @@ from lhtree import (
     coverage_curve,
     plot_block,
     plot_coverage,
-    plot_decision_regions,
     plot_importances,
     plot_membership,
     plot_path,
@@ -62,7 +61,6 @@ PLOTS = {
     "line": (lambda model, X, y: plot_membership(model, find_pair(X)[0], row=find_row(X), X=X), ALL),
     "bars": (lambda model, X, y: plot_membership(model, "town", X=X), REGRESSIONS),
     "map": (lambda model, X, y: plot_membership(model, find_pair(X), n_points=20), (*FEW, *REGRESSIONS)),
-    "regions": (lambda model, X, y: plot_regions(model, X, y), ALL),
     "coverage": (lambda model, X, y: plot_coverage(coverage_curve(model, X, y)), BOOSTED),
     "rounds": (lambda model, X, y: plot_rounds(model, X, y), BOOSTED),
 }
@@ -82,10 +80,6 @@ def find_pair(X):
     return named or [0, 1]
 
 
-def plot_regions(model, X, y):
-    return plot_decision_regions(model, X[::4], y[::4], features=find_pair(X), n_points=20)
-
-
 @pytest.mark.parametrize(("plot", "name"), [(plot, name) for plot in PLOTS for name in PLOTS[plot][1]])
 def test_texts_do_not_overlap(plot, name):
     axes = PLOTS[plot][0](*MODELS[name]())
@@ -102,7 +96,6 @@ def test_texts_do_not_overlap(plot, name):
     [
         lambda model, X, y, ax: plot_block(model, X, y, ax=ax),
         lambda model, X, y, ax: plot_membership(model, 0, ax=ax),
-        lambda model, X, y, ax: plot_decision_regions(model, X, y, ax=ax, n_points=20),
     ],
 )
 def test_given_axes_are_used(draw):

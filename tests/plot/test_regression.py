@@ -6,7 +6,6 @@ import pytest
 from lhtree import (
     LHBoostRegressor,
     plot_block,
-    plot_decision_regions,
     plot_membership,
     plot_path,
     plot_rounds,
@@ -64,19 +63,6 @@ def test_line_equals_predictions():
     area, value = line.get_data()
     rows = X.iloc[[7] * len(area)].assign(**{"living area": area})
     np.testing.assert_allclose(model.predict(rows), value)
-
-
-def test_surface_equals_predictions():
-    model, X, y = fit_regression("boosted")
-    ax = plot_decision_regions(model, features=["living area", "age"], row=X.iloc[7], n_points=30)
-    surface = ax.images[0].get_array()
-    (low, high), (young, old) = ax.get_xlim(), ax.get_ylim()
-    corner = X.iloc[[7]].assign(**{"living area": high, "age": young})
-    assert surface[0, -1] == pytest.approx(model.predict(corner)[0])
-    assert low < high
-    assert young < old
-    drawn = plot_decision_regions(model, X, y, features=["living area", "age"], n_points=10)
-    np.testing.assert_array_equal(drawn.collections[0].get_array(), y)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lhtree import LHBoostClassifier, report
+from lhtree import LHBoostClassifier
 from support.boosted import find_wrong_words, fit_boosted
 from support.browser import PREDICT, as_json, plain, unfold
 from support.clouds import make_clouds
@@ -78,9 +78,3 @@ def test_recorded_losses_are_drawn(open_report):
     page = open_report(model, X, y)
     assert f"kept {model.n_iter_} round" in plain(page.locator("#features").text_content())
     assert make_summary(*fit_boosted("clouds"))["rounds"] is None
-
-
-def test_boosted_models_have_no_sparsity_curve(tmp_path, rejects):
-    model, X, y = fit_boosted("clouds")
-    with rejects:
-        report(model, X, y, tmp_path / "report.html", sparsity=True)

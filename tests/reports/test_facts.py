@@ -6,7 +6,7 @@ import pytest
 from sklearn.datasets import load_wine
 from sklearn.metrics import average_precision_score, confusion_matrix, f1_score, roc_auc_score
 
-from lhtree import LHForestClassifier, LHTClassifier, evaluate, sparsity_curve
+from lhtree import LHForestClassifier, LHTClassifier, evaluate
 from lhtree.reports import _figures, _trees
 from lhtree.reports._facts import LabelledTable
 from lhtree.reports._figures import ReportRows, choose_samples
@@ -113,17 +113,6 @@ def test_many_rows_and_features_give_few_samples():
         chosen = np.concatenate(list(groups.values()))
         assert 0 < len(chosen) <= most
         assert len(set(chosen)) == len(chosen)
-
-
-def test_sparsity_curve_is_measured_if_asked_for(two):
-    model = LHTClassifier(gamma=20).fit(*two)
-    facts = make_summary(model, *two, sparsity=True, betas=[0, 0.5])
-    curve = sparsity_curve(*two, [0, 0.5], estimator=model)
-    assert facts["sparsity"] == curve.to_dict() | {"sparsest": curve.sparsest, "n_splits": 5}
-    assert make_summary(model, *two)["sparsity"] is None
-    X, y = two
-    y = np.where(np.arange(len(y)) == 7, 2, y)  # a class of one row cannot be split
-    assert make_summary(LHTClassifier().fit(X, y), X, y, sparsity=True)["sparsity"] is None
 
 
 def test_tables_are_encoded_once_and_models_are_not_fitted(monkeypatch):

@@ -17,7 +17,7 @@ def hostile_report(tmp_path_factory):
     X = pd.DataFrame(generator.normal(size=(200, len(HOSTILE))), columns=pd.Index(HOSTILE, dtype=object))
     y = np.array(["<b>bold</b>", "</script>", "__proto__", "w" * 300])[generator.integers(0, 4, 200)]
     path = tmp_path_factory.mktemp("browser") / "hostile.html"
-    return report(LHTClassifier().fit(X, y), X, y, path, title="<h1>&amp;</h1>", sparsity=True, betas=[0.0])
+    return report(LHTClassifier().fit(X, y), X, y, path, title="<h1>&amp;</h1>")
 
 
 class TestPage:
@@ -119,7 +119,7 @@ class TestPage:
         assert (luminance(dark) / luminance([26, 29, 37]) > 3).all()
 
     def test_every_chart_names_its_axes(self, open_report, wine_model):
-        page = open_report(*wine_model, report_options={"sparsity": True, "betas": [0.0, 0.5]})
+        page = open_report(*wine_model)
         charts = page.locator("#charts svg, #feature-charts svg, #effects svg")
         assert charts.count() > 6
         assert page.locator(":is(#charts, #feature-charts, #effects) svg .unit").count() == charts.count()
@@ -137,10 +137,7 @@ class TestPage:
     def test_a_perfect_model_and_one_that_learned_nothing(self, open_report):
         X, y = make_clouds(120, 3, 2)
         X[:, 0] = 10.0 * y
-        page = open_report(
-            LHTClassifier().fit(X, y), X, y, report_options={"sparsity": True, "betas": [0.0, 0.9]}
-        )
-        assert page.evaluate("lhtree.facts.sparsity.accuracy") == [1, 1]
+        page = open_report(LHTClassifier().fit(X, y), X, y)
         assert "NaN" not in page.locator("main").inner_html()
         page = open_report(LHTClassifier(gamma=1000).fit(X, y), X, y)
         assert page.locator("#effects svg").count() == 3
@@ -179,7 +176,7 @@ class TestPage:
             model,
             X[:120],
             y[:120],
-            report_options={"X_test": X[120:], "y_test": y[120:], "sparsity": True, "betas": [0.0, 0.5]},
+            report_options={"X_test": X[120:], "y_test": y[120:]},
         )
         accuracy = words.percent(model.score(X[120:], y[120:]))
         assert plain(page.locator(".tile b").first.text_content()) == accuracy
@@ -187,7 +184,7 @@ class TestPage:
         kinds = page.evaluate("lhtree.facts.warnings.map(w => w.kind)")
         assert page.locator(".notice[data-kind]").count() == len(kinds)
         assert page.locator("#charts svg").count() == 2
-        assert page.locator("#feature-charts svg").count() == 2
+        assert page.locator("#feature-charts svg").count() == 0
 
     def test_page_without_scripts_has_a_note(self, open_report, wine_model):
         page = open_report(*wine_model, java_script_enabled=False)

@@ -50,7 +50,6 @@ class TestFacts:
         errors = np.abs(y[120:].to_numpy() - model.predict(X[120:]))
         assert facts["samples"]["row"][:3] == np.argsort(-errors)[:3].tolist()
         assert facts["samples"]["actual"][0] == y.iloc[120 + facts["samples"]["row"][0]]
-        assert facts["sparsity"] is None
 
     def test_few_rows_have_fewer_intervals(self):
         X, y = make_table(12)

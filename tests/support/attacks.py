@@ -24,7 +24,6 @@ if __name__ == "__main__":
 import lhtree
 from lhtree import (
     evaluate,
-    export_graphviz,
     export_text,
     inspect,
     load,
@@ -125,7 +124,6 @@ def attack_descriptions(case, random, folder):
     """Trees can be printed in every form."""
     model = case.model
     assert export_text(model)
-    assert export_graphviz(model)
     assert repr(weight_table(model))
     assert repr(model.trees_[0])
     if model._model.compact is not None:

@@ -10,10 +10,8 @@ import pytest
 from lhtree import (
     LHForestClassifier,
     LHTClassifier,
-    export_graphviz,
     export_text,
     plot_block,
-    plot_decision_regions,
     plot_importances,
     plot_membership,
     plot_path,
@@ -166,10 +164,9 @@ class TestCounterfactuals:
 
 
 class TestTextAndTables:
-    def test_text_and_graphviz(self, tree):
+    def test_text(self, tree):
         assert "school = " in export_text(tree, n_features=20)
         assert "work = private " in export_text(tree, n_features=20)
-        assert "school = " in export_graphviz(tree, n_features=20)
 
 
 @pytest.mark.usefixtures("closing")
@@ -181,7 +178,6 @@ class TestPictures:
             plot_weights(tree),
             plot_block(tree, X, y, block=0),
             plot_membership(tree, features="age", row=X.iloc[0]),
-            plot_decision_regions(tree, X, y, features=["age", "hours"], row=X.iloc[1], n_points=20),
             plot_path(forest.explain(X.iloc[0])),
         ]
         assert all(ax.has_data() or ax.texts for axes in drawn for ax in np.ravel(axes))

@@ -45,12 +45,6 @@ def report(
             help="Maximum size of the trees in the page; for a larger forest only the first trees are included.",
         ),
     ] = 8.0,
-    sparsity: Annotated[
-        bool,
-        typer.Option(
-            "--sparsity", help="Measure the accuracy at several values of beta, by cross-validation."
-        ),
-    ] = False,
     drop_missing_target: _options.DropMissingTarget = False,
     unseen: _options.Unseen = "error",
     format: _options.Format = None,
@@ -83,7 +77,6 @@ def report(
             positive=label,
             by=(held or table).groups or None,
             max_megabytes=megabytes,
-            sparsity=sparsity,
             file=model,
         )
     note(f"{out} written, {write_bytes(out.stat().st_size)}: open it in a browser", quiet=quiet)

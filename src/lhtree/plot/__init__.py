@@ -1,13 +1,12 @@
 """Plots of models with matplotlib: every function takes ``ax=None`` and returns the axes."""
 
 from ._block import plot_block
-from ._curves import plot_coverage, plot_rounds, plot_sparsity
+from ._curves import plot_coverage, plot_rounds
 from ._decisions import plot_comparison, plot_event, plot_groups
 from ._effects import EffectsDisplay, plot_effects
 from ._importances import plot_importances
 from ._membership import plot_membership
 from ._path import plot_path
-from ._regions import plot_decision_regions
 from ._terms import plot_curve
 from ._tree import plot_tree
 from ._weights import plot_weights
@@ -18,7 +17,6 @@ __all__ = [
     "plot_comparison",
     "plot_coverage",
     "plot_curve",
-    "plot_decision_regions",
     "plot_effects",
     "plot_event",
     "plot_groups",
@@ -26,7 +24,6 @@ __all__ = [
     "plot_membership",
     "plot_path",
     "plot_rounds",
-    "plot_sparsity",
     "plot_tree",
     "plot_weights",
 ]

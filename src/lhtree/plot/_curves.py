@@ -1,4 +1,4 @@
-"""Plots of measured curves: accuracy against coverage and sparsity, and the loss after each round of boosting."""
+"""Plots of measured curves: accuracy against coverage, and the loss after each round of boosting."""
 
 from __future__ import annotations
 
@@ -15,12 +15,10 @@ from ..model.model import Model, read
 from ..model.numbers import NumberFormat
 from ..tables.labels import encode_known, take_numbers
 from ..tables.rows import EncodedRows
-from ._axes import NORMAL, SMALL, marker, new_panels, strip, take_axes, take_panels, write_thousands
+from ._axes import NORMAL, SMALL, strip, take_axes, write_thousands
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from ..evaluation.curves import SparsityCurve
 
 _LEAST_SPAN = 0.05
 
@@ -73,69 +71,6 @@ def find_limits(low: float, high: float) -> tuple[float, float]:
     top = min(high + air, 1.0)
     bottom = min(low - 1.5 * air, top - _LEAST_SPAN)
     return bottom, top + (0.01 * (top - bottom) if top == 1.0 else 0.0)
-
-
-def plot_sparsity(curve: SparsityCurve, *, ax: Any = None) -> NDArray[Any]:
-    """Draw accuracy, number of features used and number of blocks against beta, one panel each.
-
-    Parameters
-    ----------
-    curve : SparsityCurve
-        From ``sparsity_curve(X, y)``.
-    ax : sequence of three Axes, optional
-        Axes to draw into; a new figure by default.
-
-    Returns
-    -------
-    array of three Axes
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from lhtree import plot_sparsity, sparsity_curve
-    >>> X, y = load_wine(return_X_y=True, as_frame=True)
-    >>> axes = plot_sparsity(sparsity_curve(X, y, betas=[0, 0.5], cv=3))
-    """
-    from ..evaluation.curves import SparsityCurve
-
-    if not isinstance(curve, SparsityCurve):
-        raise TypeError(f"curve is of type {type(curve).__name__}: pass the result of sparsity_curve(X, y).")
-    axes = new_panels(1, 3, 10.2, 3.1) if ax is None else take_panels(ax, 3)
-    means = curve.to_dict()
-    beta = np.array(means["beta"])
-    order = np.argsort(beta, kind="stable")
-
-    def draw(panel: Axes, name: str, code: int, colour: str, **how: Any) -> None:
-        values = np.array(means[name])[order]
-        panel.plot(
-            beta[order], values, marker=marker(code), markersize=4.5, color=colour, linewidth=1.5, **how
-        )
-
-    spread = np.array(means["spread"])[order]
-    accuracy = np.array(means["accuracy"])[order]
-    axes[0].fill_between(
-        beta[order], accuracy - spread, accuracy + spread, color=ACCENT, alpha=0.18, linewidth=0
-    )
-    draw(axes[0], "accuracy", 0, ACCENT, label="held-out ± spread")
-    draw(axes[0], "training_accuracy", 1, LINE, label="training", linestyle="dashed")
-    axes[0].axvline(
-        curve.sparsest, color=INK, linewidth=0.8, linestyle="dotted", label=f"sparsest: {curve.sparsest:g}"
-    )
-    axes[0].set_ylabel("accuracy", fontsize=NORMAL)
-    draw(axes[1], "n_features", 0, ACCENT, label="in all blocks")
-    draw(axes[1], "features_per_block", 1, LINE, label="per block", linestyle="dashed")
-    axes[1].set_ylabel("features", fontsize=NORMAL)
-    draw(axes[2], "n_blocks", 0, ACCENT)
-    axes[2].set_ylabel("blocks", fontsize=NORMAL)
-    for panel in axes:
-        panel.set_xlabel("beta", fontsize=NORMAL)
-        strip(panel)
-    for panel in axes[1:]:
-        panel.set_ylim(bottom=0.0)
-    for panel, n_columns in zip(axes, (3, 2), strict=False):
-        place = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "ncols": n_columns}
-        panel.legend(frameon=False, fontsize=SMALL, columnspacing=1.2, handlelength=2.2, **place)
-    return axes
 
 
 Floats = NDArray[np.float64]

@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._parameters import check_count, is_integer, refuse
 from ..describe.palette import ACCENT, REST, class_colour
 from ..draw.figure import fit, fit_all
 from ..draw.scene import INK
+from ..explain._explanation import take_row
 from ..model.model import Model, read
 from ..tables.encoders import Levels
+from ..tables.frames import refuse_infinity
 from ._axes import (
     NORMAL,
     SMALL,
@@ -25,11 +28,11 @@ from ._axes import (
     take_range,
     write_thousands,
 )
-from ._grid import Floats, describe_held, hold, make_grid, take_points
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+Floats = NDArray[np.float64]
 _LABEL = 200.0  # points
 _MOST_CATEGORIES = 30
 
@@ -81,19 +84,19 @@ def plot_membership(
     >>> ax = plot_membership(model, "proline", row=X.iloc[0], X=X)
     """
     fitted = read(model, takes_numbers=True)
-    rows = take_points(fitted, X, None)[0]
+    rows = None if X is None else _encode(fitted, X)
     column = find_category(fitted, features)
     code = None if target is None else take_class(fitted.labels, target)
+    held = fitted.normalisation.centre.copy() if row is None else take_row(fitted, row, model)
     outputs = (_Classes if fitted.labels else _Numbers)(fitted)
     if column is not None:
-        ax = _draw_categories(outputs, column, hold(fitted, model, row), row, rows, code, ax)
-        ax.set_title(describe_held(fitted, 1, row), fontsize=SMALL)
+        ax = _draw_categories(outputs, column, held, row, rows, code, ax)
+        ax.set_title(_describe_held(fitted, 1, row), fontsize=SMALL)
         return ax
     along = take_features(fitted, features)
     if len(along) not in (1, 2) or len(set(along)) < len(along):
         raise refuse("features", features, "one feature, or two different ones")
     points = check_count("n_points", n_points, 2) if n_points is not None else (1000, 200)[len(along) - 1]
-    held = hold(fitted, model, row)
     ranges = [take_range(fitted, f, held[f : f + 1]) for f in along]
     names = fit_all([fitted.feature_names[f] for f in along], _LABEL, NORMAL)
     if len(along) == 1:
@@ -105,15 +108,39 @@ def plot_membership(
             _draw_density(ax, rows[:, along[0]], ranges[0])
     else:
         ax = take_axes(ax, 5.6, 4.4)
-        grids, X = make_grid(held, along, ranges, points)
+        grids, X = _make_grid(held, along, ranges, points)
         outputs.draw_map(ax, grids, code, outputs.compute(X))
         if row is not None and np.isfinite(held[along]).all():
             ax.plot(*held[along], marker="o", markersize=7, color=INK, markeredgecolor="white", linestyle="")
     ax.set_xlabel(names[0], fontsize=NORMAL)
     ax.set_ylabel([*names, outputs.noun][1], fontsize=NORMAL)
-    ax.set_title(describe_held(fitted, len(along), row), fontsize=SMALL)
+    ax.set_title(_describe_held(fitted, len(along), row), fontsize=SMALL)
     ax.tick_params(labelsize=SMALL)
     return ax
+
+
+def _encode(fitted: Model, X: Any) -> Floats:
+    rows = fitted.encode(X).astype(np.float64)
+    if np.isinf(rows).any():
+        refuse_infinity(rows)
+    return rows
+
+
+def _make_grid(
+    held: Floats, along: list[int], ranges: list[tuple[float, float]], n_points: int
+) -> tuple[tuple[Floats, Floats], Floats]:
+    """Return the coordinates of a grid, (n, n) each, and its points as rows for the model."""
+    first, second = np.meshgrid(*(np.linspace(*limits, n_points) for limits in ranges))
+    X = np.repeat(held[None], n_points * n_points, axis=0)
+    X[:, along[0]], X[:, along[1]] = first.ravel(), second.ravel()
+    return (first, second), X
+
+
+def _describe_held(fitted: Model, n_drawn: int, row: Any) -> str:
+    """Return a title about the features that a plot does not show."""
+    where = "at the given row" if row is not None else "at their centres"
+    n_held = len(fitted.column_names) - n_drawn
+    return f"{n_held} other feature{'s' if n_held > 1 else ''} {where}" if n_held else ""
 
 
 class _Classes:

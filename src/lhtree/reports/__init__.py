@@ -7,7 +7,6 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -34,8 +33,6 @@ def report(
     target_name: str | None = None,
     positive: Any = None,
     by: Any = None,
-    sparsity: bool = False,
-    betas: Sequence[float] | None = None,
     file: str | os.PathLike[str] | None = None,
     max_megabytes: float = 8.0,
 ) -> Path:
@@ -66,11 +63,6 @@ def report(
         The class of interest. Default: that of the model, if it declares one, else the second of two classes.
     by : str, list of str, dict, DataFrame or array-like of shape (n,), optional
         Also show results by group, as for ``evaluate``: columns of the measured rows, or values of all of them.
-    sparsity : bool, default=False
-        Whether to measure the accuracy at several values of beta by cross-validation on X and y, which fits the model
-        dozens of times. Only trees and forests of classes that are not compact have this curve.
-    betas : sequence of float, optional
-        Values of beta for this curve. Default: seven values from 0 to 0.9.
     file : str or path, optional
         The file of the model, whose SHA-256 the page shows beside the provenance of the model.
     max_megabytes : float, default=8
@@ -102,10 +94,6 @@ def report(
         raise refuse("target_name", target_name, "a string or None")
     if not is_real(max_megabytes) or max_megabytes <= 0:
         raise refuse("max_megabytes", max_megabytes, "a number greater than 0")
-    if not isinstance(sparsity, bool):
-        raise refuse("sparsity", sparsity, "True or False")
-    if betas is not None and not sparsity:
-        raise ValueError("betas are the values of the sparsity curve: pass sparsity=True, too.")
     facts = summarise(
         model,
         LabelledTable(X, y),
@@ -114,8 +102,6 @@ def report(
         target_name=target_name,
         positive=positive,
         by=by,
-        sparsity=sparsity,
-        betas=betas,
         file=file,
         max_bytes=max_megabytes * 2**20,
     )

@@ -10,16 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import __version__, _core
-from .._parameters import is_auto, refuse
+from .._parameters import is_auto
 from ..evaluation import Evaluation, Measured, RegressionEvaluation, find_quantile, take_columns
 from ..evaluation.classification import ClassPart
 from ..evaluation.groups import measure_groups, take_groups
 from ..evaluation.regression import NumberPart
 from ..explain._columns import find_importances
 from ..files import read_file
-from ..model.heads import WolfHead
 from ..model.model import Model, read
-from ..selection.sparsity import BETAS, sparsity_curve
 from ..tables.encoders import Levels, TargetStatistic
 from ._figures import (
     MOST_IN_MATRIX,
@@ -53,8 +51,6 @@ def summarise(
     target_name: str | None = None,
     positive: Any = None,
     by: Any = None,
-    sparsity: bool = False,
-    betas: Sequence[float] | None = None,
     file: Any = None,
     max_bytes: float,
 ) -> dict[str, Any]:
@@ -74,7 +70,6 @@ def summarise(
     labels = [str(label) for label in fitted.labels]
     if not labels:
         classes = labels = [target or "the response"]
-    curve = _measure_sparsity(model, given, rows.codes, betas) if sparsity else None
     judged = _judge(model, fitted, rows, classes, code, columns if test_rows is None else {})
     on_given, on_test, shown = judged.measured, None, rows
     if test_rows is not None:
@@ -104,7 +99,6 @@ def summarise(
         "effects": describe_effects(fitted, shown),
         "samples": samples,
         "rounds": _describe_rounds(fitted),
-        "sparsity": curve,
     }
 
 
@@ -321,21 +315,6 @@ def _describe_rounds(fitted: Model) -> dict[str, Any] | None:
         "training": (-fitted.boost.train_score).tolist(),
         "validation": (-held).tolist() if len(held) else None,
     }
-
-
-def _measure_sparsity(
-    model: Any, given: LabelledTable, codes: NDArray[np.int64], betas: Sequence[float] | None
-) -> dict[str, Any] | None:
-    """Return the sparsity curve; None if a class has fewer than two rows."""
-    fitted = read(model, takes_numbers=True)
-    if not isinstance(fitted.head, WolfHead) or fitted.compact is not None:
-        raise refuse("sparsity", True, f"False: {type(model).__name__} has no curve over beta")
-    sizes = np.unique_counts(codes).counts
-    if len(sizes) < 2 or sizes.min() < 2:
-        return None
-    n_splits = min(5, int(sizes.min()))
-    curve = sparsity_curve(given.X, given.y, BETAS if betas is None else betas, cv=n_splits, estimator=model)
-    return curve.to_dict() | {"sparsest": curve.sparsest, "n_splits": n_splits}
 
 
 def _tell_target(target: str | None, classes: Sequence[str], fitted: Model) -> str:

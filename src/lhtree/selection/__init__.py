@@ -1,1 +1,1 @@
-"""Model selection: tuning, comparison and sparsity by cross-validation."""
+"""Model selection: tuning and comparison by cross-validation."""

@@ -203,7 +203,7 @@ export function responsive(place, paint) {
 
 // A chart of shares from 0 to 1 upwards (or `low` to `high`), with lines and dots; the numbers follow as a table. Its
 // `mark` shows a point on it.
-export function chart({ isPlain, title, note, x, y, low = 0, high = 1, even, series, heads, rows, yFormat, xFormat = tick, ticks = [0, 0.25, 0.5, 0.75, 1] }) {
+export function chart({ isPlain, title, note, x, y, low = 0, high = 1, even, series, heads, rows, yFormat, xFormat = tick }) {
   const figure = el("figure", { class: isPlain ? null : "card" }, el("figcaption", {}, title));
   const place = el("div", {});
   const dot = draw("circle", { class: "mark", r: 6, visibility: "hidden" });
@@ -219,7 +219,8 @@ export function chart({ isPlain, title, note, x, y, low = 0, high = 1, even, ser
     const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${title}. ${note || ""}` });
     const digits = Number.isInteger(Math.round(2500 * (high - low)) / 100) ? 0 : 1;
     const write = yFormat || ((share) => tick(share, digits));
-    for (const share of [0, 0.25, 0.5, 0.75, 1]) {
+    const ticks = [0, 0.25, 0.5, 0.75, 1];
+    for (const share of ticks) {
       const value = low + share * (high - low);
       svg.append(draw("line", { class: "axis", x1: left, x2: width - right, y1: up(value), y2: up(value) }), draw("text", { x: left - 8, y: up(value) + 4, "text-anchor": "end" }, write(value)));
     }
@@ -227,12 +228,11 @@ export function chart({ isPlain, title, note, x, y, low = 0, high = 1, even, ser
     for (const share of dense ? ticks.filter((_, i) => i % 2 === 0) : ticks) svg.append(draw("text", { x: at(share), y: height - 22, "text-anchor": "middle" }, xFormat(share)));
     svg.append(draw("text", { x: at(0.5), y: height - 4, "text-anchor": "middle" }, x), draw("text", { class: "unit", x: 0, y: 11 }, y), draw("title", {}, `${y} against ${x}`));
     if (even) svg.append(draw("path", { class: "even", d: `M${at(even[0][0])} ${up(even[0][1])}L${at(even[1][0])} ${up(even[1][1])}` }));
-    for (const { points, className = "line", dot = "dot", radius, spread, bar } of series) {
+    for (const { points, className = "line", dot = "dot", radius, bar } of series) {
       // Bars begin at their points and are as wide as `bar`.
       if (bar) for (const [px, py] of points) svg.append(draw("rect", { class: "bar", x: at(px) + 0.5, y: up(py), width: at(px + bar) - at(px) - 1, height: up(low) - up(py) }));
       if (className) svg.append(draw("path", { class: className, d: points.map(([px, py], i) => `${i ? "L" : "M"}${at(px)} ${up(py)}`).join("") }));
       points.forEach(([px, py], i) => {
-        if (spread) svg.append(draw("line", { class: "band", x1: at(px), x2: at(px), y1: up(Math.max(low, py - spread[i])), y2: up(Math.min(high, py + spread[i])) }));
         if (dot) svg.append(draw("circle", { class: dot, cx: at(px), cy: up(py), r: radius ? radius[i] : 4 }));
       });
     }

@@ -89,9 +89,8 @@ export function showFeatures(facts, model) {
   const place = find("feature-charts");
   place.append(showImportances(facts, model));
   find("features").append(showEffects(facts, model));
-  const more = facts.rounds ? [showRounds(facts)] : facts.sparsity ? showSparsity(facts.sparsity) : [];
-  place.append(...more);
-  if (!more.length) place.firstChild.classList.add("full");
+  if (facts.rounds) place.append(showRounds(facts));
+  else place.firstChild.classList.add("full");
 }
 
 // Loss before the first round and after each.
@@ -107,29 +106,6 @@ function showRounds({ rounds: { training, validation }, model, response }) {
     xFormat: (share) => format(Math.round(share * last), 6), yFormat: (loss) => format(loss, 2),
     note: `Dashed: training rows.${validation ? " Solid: held-out rows." : ""} The model kept ${count(model.n_estimators, "round")}.`,
   });
-}
-
-function showSparsity(curve) {
-  const last = Math.max(...curve.beta, 0.1);
-  const at = (values) => curve.beta.map((beta, i) => [beta / last, values[i]]);
-  const low = Math.max(0, Math.min(0.9, Math.floor(10 * Math.min(...curve.accuracy.map((mean, i) => mean - curve.spread[i]))) / 10));
-  const most = 4 * Math.ceil(Math.max(...curve.features_per_block) / 4 || 1);
-  const ticks = [0, 0.25, 0.5, 0.75, 1].filter((beta) => beta <= last).map((beta) => beta / last);
-  const xFormat = (share) => format(share * last, 2);
-  const rows = curve.beta.map((beta, i) => [format(beta), percent(curve.accuracy[i]), percent(curve.spread[i]), format(curve.n_features[i], 3), format(curve.features_per_block[i], 3), format(curve.n_blocks[i], 3)]);
-  const heads = ["beta", "accuracy", "±", "features", "per block", "blocks"];
-  return [
-    chart({
-      title: "Accuracy against sparsity", x: "beta (smaller weights are set to 0)", y: "accuracy", low, high: 1, ticks, xFormat, heads, rows,
-      note: `Mean and standard deviation of ${curve.n_splits}-fold cross-validation. The sparsest model within one standard error of the best has beta = ${format(curve.sparsest)}.`,
-      series: [{ points: at(curve.accuracy), spread: curve.spread }],
-    }),
-    chart({
-      title: "Features per block", x: "beta", y: "features", low: 0, high: most, ticks, xFormat, yFormat: (v) => format(v, 2),
-      note: "Mean number of features in a hyperplane.",
-      series: [{ points: at(curve.features_per_block) }],
-    }),
-  ];
 }
 
 export function showCard(facts, { head }) {
