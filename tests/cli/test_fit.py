@@ -40,10 +40,8 @@ class TestModels:
             ),
             ("--rounds 9 --seed 3", lhtree.LHBoostClassifier(9, random_state=3)),
             (
-                "--model compact --leaves 4 --terms 2 --penalty 0.5 --digits 2 --membership linear",
-                lhtree.CompactLHTClassifier(
-                    max_leaf_nodes=4, max_terms=2, penalty=0.5, digits=2, membership="linear"
-                ),
+                "--model compact --leaves 4 --terms 2 --penalty 0.5 --membership linear",
+                lhtree.CompactLHTClassifier(max_leaf_nodes=4, max_terms=2, penalty=0.5, membership="linear"),
             ),
             ("--model compact --penalty cv", lhtree.CompactLHTClassifier(penalty="cv")),
             (

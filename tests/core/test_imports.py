@@ -1,8 +1,5 @@
 """Tests of the modules that `import lhtree` loads, and of missing names and extras."""
 
-import ast
-from pathlib import Path
-
 import pytest
 
 import lhtree
@@ -30,16 +27,6 @@ def test_public_names():
         value = getattr(lhtree, name)
         assert vars(lhtree)[name] is value  # found once, then there
     assert run("from lhtree import *; print(LHTClassifier.__name__)") == "LHTClassifier"
-
-
-def test_names_for_type_checkers_are_the_public_names():
-    (block,) = [
-        node
-        for node in ast.parse(Path(lhtree.__file__).read_text(encoding="utf-8")).body
-        if isinstance(node, ast.If)
-    ]
-    found = {name.asname: f".{node.module}" for node in block.body for name in node.names}
-    assert found == lhtree._HOMES
 
 
 def test_unknown_names(rejects):

@@ -10,7 +10,7 @@ from support.fresh import loaded_after
 ROOT = Path(__file__).parents[2] / "src" / "lhtree"
 # A folder may import the folders before it. CONTRIBUTING.md shows the same order.
 ROOMS = (
-    *("_core", "_extras", "_parameters", "_write", "versions", "tables", "io", "model", "files", "describe"),
+    *("_core", "_extras", "_parameters", "_write", "tables", "io", "model", "files", "describe"),
     *("export", "explain", "evaluation", "draw", "plot", "interpret", "scorer"),
     *("grow", "estimators", "mlflow", "dask", "selection", "reports", "cli"),
 )

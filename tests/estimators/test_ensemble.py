@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from lhtree import LHEnsembleClassifier, LHEnsembleRegressor, load, load_scorer, save
-from lhtree.grow.pooling import pool_numbers, pool_scores
+from lhtree.estimators.ensemble import pool_numbers, pool_scores
 from reference.pooling import penalised_loss, pool_row
 from support.clouds import make_clouds
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from lhtree import EffectsDisplay, LHBoostClassifier, LHBoostRegressor, plot_effects
+from lhtree import LHBoostClassifier, LHBoostRegressor, plot_effects
 from support import pictures
 from support.adult import make_adult
 
@@ -30,19 +30,14 @@ def test_curves_equal_effects_of_all_classes():
 def test_two_classes_have_bands_and_categories():
     X, y = make_adult(300)
     model = LHBoostClassifier(6, random_state=0).fit(X, y)
-    display = EffectsDisplay.from_estimator(model, X, ["age", "country"])
-    age, country = (
-        display.axes_[[effect.column for effect in display.effects].index(name)]
-        for name in ("age", "country")
-    )
+    age, country = axes = plot_effects(model, X, ["age", "country"])
     assert len(age.collections) == 1  # the band
     assert len(find(age, "missing")) == 1
     assert country.get_yticklabels()[0].get_text().startswith("country ")
     assert "not shown" in country.get_xlabel()
-    assert display.figure_._supylabel.get_text() == "contribution to the raw score of >50K"
-    for ax in display.axes_:
+    assert age.figure._supylabel.get_text() == "contribution to the raw score of >50K"
+    for ax in axes:
         assert pictures.find_flaws(ax) == ([], [])
-    assert display.plot().axes_[0] is not age
 
 
 def test_target_and_given_axes_are_used():
@@ -59,9 +54,9 @@ def test_target_and_given_axes_are_used():
 def test_regression_has_one_curve():
     _, X, y = pictures.clouds(200, 3, 2)
     model = LHBoostRegressor("poisson", max_iter=4).fit(X, y + 1.0)
-    display = EffectsDisplay.from_estimator(model, X, n_columns=1)
-    assert display.figure_._supylabel.get_text() == "contribution to the log of the prediction"
-    assert len(find(display.axes_[0], "mean")) == 1
+    (ax,) = plot_effects(model, X, n_columns=1)
+    assert ax.figure._supylabel.get_text() == "contribution to the log of the prediction"
+    assert len(find(ax, "mean")) == 1
 
 
 def test_all_requested_columns_are_drawn_in_their_order():
@@ -69,9 +64,7 @@ def test_all_requested_columns_are_drawn_in_their_order():
     columns = ["ash", "hue", "proline", "alcohol", "flavanoids", "magnesium", "malic_acid", "ash"]
     titles = [ax.get_title() for ax in plot_effects(model, X, columns)]
     assert titles == columns
-    display = EffectsDisplay.from_estimator(model, X, columns[:3], n_columns=1)
-    assert [effect.column for effect in display.effects] == columns[:3]
-    assert [ax.get_title() for ax in display.axes_] == columns[:3]
+    assert [ax.get_title() for ax in plot_effects(model, X, columns[:3], n_columns=1)] == columns[:3]
     assert len(plot_effects(model, X, n_columns=2)) == 2
 
 

@@ -15,7 +15,6 @@ from .._parameters import (
     DIRECTIONS,
     GROWTHS,
     MEMBERSHIPS,
-    MULTI_OUTPUT,
     REGRESSION_LOSSES,
 )
 from ..model.records import CALIBRATIONS
@@ -43,13 +42,11 @@ OPTIONS = {
     "calibrate": "--calibrate",
     "loss": "--loss",
     "quantile": "--quantile",
-    "multi_output": "--multi-output",
     "intervals": "--intervals",
     "pruning": "--pruning",
     "max_leaf_nodes": "--leaves",
     "max_terms": "--terms",
     "penalty": "--penalty",
-    "digits": "--digits",
     "interactions": "--interactions",
     "smoothing": "--smoothing",
     "max_steps": "--steps",
@@ -136,15 +133,6 @@ class Loss(str, Enum):
     _ignore_ = "members name"
     members = vars()
     for name in REGRESSION_LOSSES:
-        members[name.upper()] = name
-
-
-class MultiOutput(str, Enum):
-    """Trees of several outputs."""
-
-    _ignore_ = "members name"
-    members = vars()
-    for name in MULTI_OUTPUT[1:]:
         members[name.upper()] = name
 
 

@@ -13,19 +13,12 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from numpy.typing import NDArray
 
-from .._extras import import_extra
 from .._parameters import REGRESSION_LOSSES
-from ..evaluation import Measured, OutputEvaluations, evaluate
-from ..evaluation.drift import summarise_holdout
-from ..evaluation.measures import write_number
 from ..io.passes import pass_over_file
 from ..io.read import FilePasses, TrainingTable, read_training
 from ..io.source import Reading
 from ..io.streams import open_stream
-from ..io.target import read_classes, read_groups
-from ..model.profile import find_scores
 from ..tables.errors import check_known, find_nearest
 from . import _options
 from ._errors import ExitCode, Problem, writing
@@ -39,14 +32,15 @@ from ._estimator import (
     Loss,
     Membership,
     Model,
-    MultiOutput,
     build,
     read_given,
     read_number,
     read_quantiles,
 )
 from ._files import check_place
-from ._show import note, show_facts, show_json, show_table, write_bytes, write_seconds, write_settings
+from ._fit_summary import describe, describe_table, show_fit
+from ._holdout import hold_out, order_rows
+from ._show import note, show_json, write_bytes
 
 EXAMPLES = (
     "lhtree fit data.csv --target y --out model.lht",
@@ -152,15 +146,6 @@ def fit(
             "0.05,0.5,0.95.",
         ),
     ] = None,
-    multi_output: Annotated[
-        MultiOutput | None,
-        typer.Option(
-            "--multi-output",
-            metavar="NAME",
-            help="Boost: trees of several quantiles or targets: one_tree of all in every round (the default for "
-            "quantiles), or one_per_output (the default for targets).",
-        ),
-    ] = None,
     intervals: Annotated[
         bool,
         typer.Option(
@@ -194,10 +179,6 @@ def fit(
             help="Compact: cost of a term or leaf; larger values give smaller trees; auto (the default): chosen on "
             "held-out rows; cv: by cross-validation.",
         ),
-    ] = None,
-    digits: Annotated[
-        int | None,
-        typer.Option("--digits", metavar="N", help="Compact: digits of the weights. Default: 3."),
     ] = None,
     interactions: Annotated[
         str | None,
@@ -280,7 +261,8 @@ def fit(
     calibrate: Annotated[
         Calibrate | None,
         typer.Option(
-            "--calibrate", help="Calibrate the probabilities by cross-fitting; takes six times as long."
+            "--calibrate",
+            help="Calibrate the probabilities by cross-fitting; takes six times as long.",
         ),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Random seed.")] = 0,
@@ -345,7 +327,6 @@ def fit(
         max_depth=(max_depth, 1),
         leaves=(leaves, 2),
         terms=(terms, 1),
-        digits=(digits, 1),
         steps=(steps, 2),
         seed=(seed, 0),
     )
@@ -373,13 +354,11 @@ def fit(
         "positive": positive,
         "loss": "quantile" if loss is None and quantile is not None else loss and loss.value,
         "quantile": read_quantiles(quantile),
-        "multi_output": multi_output and multi_output.value,
         "intervals": intervals or None,
         "pruning": pruning,
         "max_leaf_nodes": leaves,
         "max_terms": terms,
         "penalty": read_number("--penalty", penalty, "auto", "cv"),
-        "digits": digits,
         "interactions": read_number("--interactions", interactions, "auto"),
         "max_steps": steps,
         "smoothing": smoothing,
@@ -429,12 +408,12 @@ def fit(
         start = time.perf_counter()
         table = _fit_passes(estimator, training, target[0], quiet=notes_quiet)
     else:
-        table = _describe_table(training, data, ", ".join(target))
+        table = describe_table(training, data, ", ".join(target))
         if holdout is not None:
             last = None
             if holdout_by is not None:
-                last = _order_rows(data, target[0], holdout_by, reading, training)
-            measured, held = _hold_out(estimator, training, target, holdout, seed, last, holdout_by)
+                last = order_rows(data, target[0], holdout_by, reading, training)
+            measured, held = hold_out(estimator, training, target, holdout, seed, last, holdout_by)
         start = time.perf_counter()
         estimator.fit(training.X, training.take_responses(target))
     seconds = time.perf_counter() - start
@@ -477,7 +456,7 @@ def fit(
     if is_json:
         show_json(facts if measured is None else facts | {"holdout": measured.to_dict()})
     elif not quiet:
-        _show(facts, measured)
+        show_fit(facts, measured)
 
 
 def _find_positive(positive: str, y: Any, target: str) -> Any:
@@ -585,88 +564,6 @@ def _add_provenance(model: Any, path: str, target: str, held: dict[str, Any] | N
     return replace(model, provenance=provenance)
 
 
-def _order_rows(
-    path: str, target: str, name: str, reading: Reading, training: TrainingTable
-) -> NDArray[np.int64]:
-    """Return the rows of a table in the order of a column: numbers, or dates written as text."""
-    if path == "-":
-        raise Problem(
-            "--holdout-by reads the table again: pass a file instead of standard input", ExitCode.USAGE
-        )
-    with open_stream(path, reading) as stream:
-        check_known("holdout-by", [name], stream.names, stream.name)
-        rows = stream.read_all(dict.fromkeys([name, target]))
-        is_known = read_classes(rows, target).codes >= 0
-        column = rows.column(name)
-        if column.kind == "numbers":
-            values: Any = column.numbers()[is_known]
-        else:
-            texts = read_groups(rows, name)[is_known]
-            found = import_extra("pandas", "cli").to_datetime(texts, errors="coerce", format="ISO8601")
-            values = np.where(found.isna(), np.nan, found.to_numpy().astype(np.int64).astype(np.float64))
-    if len(values) != len(training.y) or np.isnan(values).any():
-        raise Problem(
-            f"--holdout-by {name} is missing in some rows, or neither a number nor a date such as 2026-01-31: fill it "
-            "in, or hold out random rows with --holdout alone"
-        )
-    return np.argsort(values, kind="stable")
-
-
-def _hold_out(
-    estimator: Any,
-    training: TrainingTable,
-    targets: Sequence[str],
-    share: float,
-    seed: int,
-    order: NDArray[np.int64] | None,
-    by: str | None,
-) -> tuple[Measured | OutputEvaluations, dict[str, Any] | None]:
-    """Fit on a part of the rows and evaluate on the others: random rows, stratified by class, or the last of an order.
-
-    Also returns the results as the provenance of a model keeps them; None of several outputs.
-    """
-    from sklearn.base import clone
-    from sklearn.model_selection import train_test_split
-
-    n_rows = len(training.y)
-    n_held = int(np.ceil(share * n_rows))
-    codes = None
-    if training.task == "classification":
-        classes, codes, counts = np.unique(training.y, return_inverse=True, return_counts=True)
-        if counts.min() < 2 or min(n_held, n_rows - n_held) < len(classes):
-            raise Problem(
-                f"--holdout {share:g} cannot be stratified: class {classes[counts.argmin()]!r} has "
-                f"{counts.min()} of {n_rows} rows; omit --holdout, or pass more rows"
-            )
-    elif n_held == n_rows:
-        raise Problem(f"--holdout {share:g} leaves no row to fit: omit --holdout, or pass more rows")
-    if order is None:
-        rows, held = train_test_split(np.arange(n_rows), test_size=share, stratify=codes, random_state=seed)
-    else:
-        rows, held = order[:-n_held], order[-n_held:]
-        if codes is not None and len(np.unique(codes[rows])) < len(np.unique(codes)):
-            raise Problem(f"--holdout {share:g} leaves no row of a class to fit: pass a smaller share")
-    model = clone(estimator).fit(training.X.iloc[rows], training.take_responses(targets, rows))
-    X, learned = training.X.iloc[held], model._model
-    measured = evaluate(model, X, training.y[held])
-    if isinstance(measured, OutputEvaluations):
-        return measured, None
-    how = f"{share:g} of the rows, {'at random' if by is None else f'the last by {by}'}"
-    return measured, summarise_holdout(measured, find_scores(learned, learned.code(X, model)), how)
-
-
-def _describe_table(training: TrainingTable, path: str, target: str) -> dict[str, Any]:
-    """Return a summary of the table."""
-    X = training.X
-    categories = {
-        name: X[name].cat.remove_unused_categories().cat.categories.tolist()
-        for name in training.names
-        if name in training.as_categories
-    }
-    missing = {name: int(n) for name, n in X.isna().sum().items() if n}
-    return _describe(training, path, target, categories, missing)
-
-
 def _fit_passes(estimator: Any, file: FilePasses, target: str, *, quiet: bool) -> dict[str, Any]:
     """Fit in passes over a file; return a summary of the table."""
     n_cells = len(file.y) * len(file.names)
@@ -678,88 +575,4 @@ def _fit_passes(estimator: Any, file: FilePasses, target: str, *, quiet: bool) -
     encoding = estimator._model.encoding
     known = dict(zip(encoding.names, encoding.categories, strict=True))
     categories = {name: list(known[name] or ()) for name in file.names if name in file.as_categories}
-    return _describe(file, file.path, target, categories, summary.count_missing()) | {"is_streamed": True}
-
-
-def _describe(
-    training: TrainingTable | FilePasses,
-    path: str,
-    target: str,
-    categories: dict[str, list[str]],
-    missing: dict[str, int],
-) -> dict[str, Any]:
-    return {
-        "path": path,
-        "n_rows": len(training.y),
-        "n_dropped": training.n_dropped,
-        "numbers": [name for name in training.names if name not in categories],
-        "categories": categories,
-        "missing": missing,
-        "target": target,
-        "task": training.task,
-        **_describe_target(training),
-    }
-
-
-def _describe_target(training: TrainingTable | FilePasses) -> dict[str, Any]:
-    """Return the classes, or the range of the numbers."""
-    y = training.y
-    if training.task == "regression":
-        return {"response": {"low": float(y.min()), "mean": float(y.mean()), "high": float(y.max())}}
-    pairs = zip(*(values.tolist() for values in np.unique(y, return_counts=True)), strict=True)
-    return {"classes": [{"class": label, "n_rows": n} for label, n in pairs]}
-
-
-def _write_target(table: dict[str, Any]) -> tuple[str, str]:
-    if table["task"] == "classification":
-        return "classes", _list(f"{one['class']} ({one['n_rows']:,})" for one in table["classes"])
-    low, mean, high = map(write_number, table["response"].values())
-    return "regression", f"{table['target']}, from {low} to {high}, mean {mean}"
-
-
-def _show(facts: dict[str, Any], measured: Measured | OutputEvaluations | None) -> None:
-    table, model = facts["table"], facts["model"]
-    n_missing = sum(table["missing"].values())
-    categories = (f"{name} ({len(some)})" for name, some in table["categories"].items())
-    dropped = f", {table['n_dropped']:,} without a target dropped" if table["n_dropped"] else ""
-    show_facts(
-        [
-            ("table", f"{table['path']}: {table['n_rows']:,} rows{dropped}"),
-            ("numeric", _list(table["numbers"]) or None),
-            ("categorical", _list(categories) or None),
-            ("missing", f"{n_missing:,} values in {_list(table['missing'])}" if n_missing else None),
-            _write_target(table),
-        ]
-    )
-    if measured is not None:
-        print("\nHold-out results (model fitted on the other rows):")
-        show_facts(measured.figures())
-    if isinstance(measured, OutputEvaluations):
-        print()
-        show_table("Outputs", *measured.table())
-    print(f"\n{model['estimator']}")
-    trees = _count(model["n_trees"], "tree")
-    trees += f" of {_count(model['n_rounds'], 'round')}" if "n_rounds" in model else ""
-    if "n_leaves" in model:
-        trees += f" of {_count(model['n_leaves'], 'leaf', 'leaves')} and {_count(model['n_terms'], 'term')}"
-    rows = "all rows but a tenth, held out for early stopping," if model["is_stopping"] else "all rows"
-    trees += f", leaves of at least {model['min_samples_leaf']}," if "min_samples_leaf" in model else ""
-    print(f"{trees} fitted on {rows} in {write_seconds(model['fit_seconds'])}")
-    if "cv_score" in model:
-        score = model["cv_score"]
-        name = f"log loss {-score:.4g}" if table["task"] == "classification" else f"R² {score:.4g}"
-        print(f"{name} of out-of-fold predictions")
-    if "chosen" in model:
-        print(f"learning rate {model['chosen']['learning_rate']:g}, {write_settings(model['chosen'])}")
-    print(f"{model['path']} written, {write_bytes(model['n_bytes'])}")
-
-
-def _count(n: int, one: str, many: str = "") -> str:
-    return f"{n:,} {one if n == 1 else many or f'{one}s'}"
-
-
-def _list(values: Any, most: int = 12) -> str:
-    """Return the first values, and the number of the others."""
-    listed = list(values)
-    more = f" and {len(listed) - most:,} more" if len(listed) > most else ""
-    return ", ".join(listed[:most]) + more
+    return describe(file, file.path, target, categories, summary.count_missing()) | {"is_streamed": True}

@@ -9,10 +9,10 @@ from typing import Annotated, Any
 import typer
 
 from .. import __version__
+from .._extras import show_versions
 from ..evaluation.measures import write_number
 from ..model.numbers import write_share
 from ..model.records import Provenance
-from ..versions import show_versions
 from ._errors import Problem, reading
 from ._options import Json, ModelFile
 from ._show import clean, join_settings, show_facts, show_json, show_table, write_bytes, write_settings

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._parameters import check_count, refuse
-from ..model.labels import check_labels
 from ..model.numbers import write_probability
 from ..model.trees import count_nesting
+from ..tables.labels import check_labels
 from .outline import (
     CATEGORY,
     MISSING,

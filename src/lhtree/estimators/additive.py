@@ -33,7 +33,7 @@ from .base import (
     normalise,
     record_fit,
 )
-from .boost import CodedPredictor
+from .base_boost import CodedPredictor
 from .edits import Editor
 
 _ADDITIVE = """

@@ -3,53 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._extras import show_progress
-from .._parameters import REGRESSION_LOSSES, check_count, check_flag, check_verbose, draw_seed
-from ..grow.batched import BatchedTable, refuse_parameters
-from ..grow.boosting import Boosted, BoostSettings, CodedFit, boost_rounds, code_fit, warn_opposed
-from ..grow.calibrate import N_FOLDS, calibrate, check_calibrate
-from ..grow.conformal import check_intervals, learn_residuals
-from ..grow.holdout import hold_out, take_validation
-from ..grow.labels import Progress
-from ..grow.sources import MemoryTable, Sample
-from ..grow.training import Training, check_continued, prepare, shift
-from ..io.passes import Passes, open_passes
-from ..model.model import Model
-from ..model.profile import Profiler
-from ..model.records import BoostRecord
-from ..tables.learn import TableSummary
-from ..tables.normalise import Normalisation, Span
+from .._parameters import REGRESSION_LOSSES
 from .base import (
     ALL,
     CLASSIFIER,
     REGRESSOR,
     Classifier,
-    Predictor,
     Regressor,
-    count_threads,
     document,
-    normalise,
-    record_fit,
 )
+from .base_boost import BaseBoost
 
-# Settings of trees that the provenance lists with the values in use.
-_USED = (
-    "growth",
-    "max_depth",
-    "min_samples_leaf",
-    "subsample",
-    "max_features",
-    "n_directed",
-    "l2_regularization",
-)
 _BOOST = """
 learning_rate : "auto" or float
     Factor of every tree. "auto" begins with ``0.08 * min(1, n / 8000)**0.35`` for n rows and 400 rounds, with 0.05
@@ -144,251 +114,6 @@ intervals : bool
     Fit five further models, each without a fifth of the rows, and keep their errors on these rows for
     ``predict_interval``.
 """
-
-
-class CodedPredictor(Predictor):
-    """Base class of estimators that learn from codes of rows, in memory or in batches."""
-
-    def fit_batches(
-        self,
-        source: Any,
-        *,
-        target: str | None = None,
-        sample_weight: str | None = None,
-        batch_rows: int | None = None,
-        scratch_dir: str | None = None,
-    ) -> Any:
-        """Fit the model on a table larger than memory; the model is the same, to the bit, as that of ``fit``.
-
-        The table is read twice, and a file once more at the start, to find its target and the types of its columns.
-        Labels and scores of all rows are kept in memory, about 20 bytes a row; features become codes, a byte each, in
-        a scratch file that is deleted afterwards. Tables of up to 200,000 rows are kept in memory and not read a second
-        time. ``calibrate`` and ``warm_start`` are not supported.
-
-        Parameters
-        ----------
-        source : path, pyarrow dataset or table, tuple of arrays, or callable
-            The path of a Parquet, Arrow or CSV file, or of a folder of Parquet files, which are read as
-            ``lhtree fit`` reads them; a pyarrow dataset or table; arrays (X, y) or (X, y, sample_weight), such as
-            ``numpy.memmap``; or a function that returns a fresh iterator of such tuples each time it is called.
-        target : str, optional
-            The column to predict, of files, datasets and tables.
-        sample_weight : str, optional
-            The column of sample weights, of files, datasets and tables.
-        batch_rows : int, optional
-            Rows that are read at once. The model does not depend on it.
-        scratch_dir : str, optional
-            Where to put the scratch file; by default where temporary files go.
-
-        Returns
-        -------
-        self
-        """
-        passes = open_passes(
-            source,
-            target=target,
-            sample_weight=sample_weight,
-            batch_rows=None if batch_rows is None else check_count("batch_rows", batch_rows, 1),
-            task="regression" if self._is_regressor else "classification",
-        )
-        self._fit_passes(passes, scratch_dir)
-        return self
-
-    def _fit_passes(self, passes: Passes, scratch_dir: str | None) -> TableSummary:
-        """Fit in passes over a table; return the summary of its columns."""
-        refuse_parameters(self)
-        seed = draw_seed(self.random_state)
-        with self._progress(passes.n_rows, "reading the table") as progress:
-            table = BatchedTable(self, passes, seed, progress, scratch_dir)
-            training = prepare(self, table)
-        self._fit(training, seed=seed, scratch_dir=scratch_dir)
-        return table.summary
-
-    def _progress(self, n_tasks: int | None, what: str = "growing trees") -> Any:
-        return show_progress(n_tasks, what) if check_verbose(self.verbose) else nullcontext()
-
-
-class BaseBoost(CodedPredictor):
-    """The fit of boosted trees."""
-
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        X_val: Any = None,
-        y_val: Any = None,
-        sample_weight_val: Any = None,
-        **unknown: Any,
-    ) -> Any:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, m)
-            Training samples: an array, a pandas or polars DataFrame or an Arrow table. Text and categories are allowed
-            in frames and tables (see ``categorical_features``). NaN, None and null are missing values.
-        y : array-like of shape (n,), or (n, k) for a regressor
-            Class labels, of at least two classes; for a regressor, finite numbers. Names of the columns of a frame are
-            kept as names of the outputs.
-        sample_weight : array-like of shape (n,), optional
-            Sample weights. Integer weights are equivalent to repeated rows if ``subsample=1``.
-        X_val, y_val, sample_weight_val : optional
-            A validation set for early stopping, instead of held-out training rows.
-        **unknown : not accepted
-            For ``eval_set`` of other libraries, the error names X_val and y_val.
-
-        Returns
-        -------
-        self
-        """
-        if unknown:
-            name = min(unknown, key=lambda name: name != "eval_set")
-            remedy = ": pass X_val=… and y_val=… instead" if name == "eval_set" else ""
-            raise TypeError(f"fit() got an unexpected keyword argument {name!r}{remedy}.")
-        earlier = self._model if check_flag("warm_start", self.warm_start) else None
-        training = prepare(self, MemoryTable(self, X, y, sample_weight), earlier)
-        return self._fit(training, earlier, validation=(X_val, y_val, sample_weight_val))
-
-    def _fit(
-        self,
-        training: Training,
-        earlier: Model | None = None,
-        seed: int | None = None,
-        validation: tuple[Any, Any, Any] = (None, None, None),
-        scratch_dir: str | None = None,
-    ) -> Any:
-        """Fit the model to checked rows; ``earlier`` has the rounds to keep, ``seed`` is drawn unless given."""
-        if earlier is not None:
-            check_continued(earlier, training)
-        params = self.get_params(deep=False)
-        settings = BoostSettings.of(params, training, earlier)
-        method = check_calibrate(params.get("calibrate"), training, continues=self.warm_start)
-        has_intervals = check_intervals(params.get("intervals", False), training, continues=self.warm_start)
-        n_threads = count_threads(self.n_jobs)
-        if seed is None:
-            seed = draw_seed(self.random_state) if earlier is None else earlier.seed
-        given = take_validation(self, training, *validation)
-        sample = training.X.sample(seed)
-        normalisation, span = normalise(training, "robust", earlier, n_threads, sample)
-        warn_opposed(settings.of_trees["monotonic"], training, sample)
-        profiler = Profiler(training.encoding, sample.X, training.counts or {})
-        n_trees = settings.n_rounds * settings.n_each
-
-        def code(training: Training, sample: Sample, settings: BoostSettings) -> Any:
-            own = given and given._replace(held=np.zeros(training.n_rows, dtype=np.uint8))
-            if own is None and settings.stops:
-                own = hold_out(training, self.validation_fraction, seed)
-            return code_fit(
-                training,
-                sample,
-                settings.max_bins,
-                own,
-                normalisation,
-                earlier,
-                n_threads,
-                self._progress,
-                scratch_dir,
-            )
-
-        def build(training: Training, settings: BoostSettings, coded: CodedFit, progress: Progress) -> Model:
-            boosted = boost_rounds(training, settings, coded, earlier, seed, n_threads, progress)
-            return make_model(boosted, training, settings, normalisation, span, earlier, seed)
-
-        def build_part(part: Training, number: int, **fixed: Any) -> Model:
-            own = BoostSettings.of(params | fixed, part, None)
-            with code(part, part.X.sample(seed), own) as coded:
-                return build(part, own, coded, shift(progress, (number + 1) * n_trees))
-
-        with code(training, sample, settings) as coded:
-            del sample  # memory is free for growing
-            with self._progress(n_trees * (N_FOLDS + 1 if method or has_intervals else 1)) as progress:
-                model = build(training, settings, coded, progress)
-                if method is not None:
-                    model = calibrate(model, training, method, build_part, n_threads, seed)
-                if has_intervals:
-                    # With another rate, the models without a fold would have other errors than the model.
-                    assert model.boost is not None
-                    same = partial(build_part, learning_rate=model.boost.learning_rate)
-                    model = learn_residuals(model, training, same, n_threads, seed)
-        used = {name: settings.of_trees[name] for name in _USED}
-        record: Any = model.boost
-        used |= record.settings | {"learning_rate": record.learning_rate, "n_iter": model.n_estimators}
-        used["early_stopping"] = settings.stops
-        self._model = record_fit(model, training, profiler, earlier, used)
-        return self
-
-    def _staged(self, model: Model, X: Any) -> Iterator[NDArray[np.float64]]:
-        """Raw scores after each round, shape (n, n_targets) each."""
-        return model.staged_raw_score(model.code(X, self), count_threads(self.n_jobs))
-
-    @property
-    def n_iter_(self) -> int:
-        """Number of rounds that were kept."""
-        return self._read().n_estimators
-
-    @property
-    def learning_rate_(self) -> float:
-        """The learning rate in use."""
-        return self._read_record().learning_rate
-
-    @property
-    def chosen_(self) -> dict[str, Any]:
-        """The settings in use that a race can choose, and the runs of the race (none: an empty list)."""
-        return self._read_record().describe()
-
-    @property
-    def train_score_(self) -> NDArray[np.float64]:
-        """Minus the training loss before the first round and after each; empty without early stopping."""
-        return self._read_record().train_score
-
-    @property
-    def validation_score_(self) -> NDArray[np.float64]:
-        """Minus the loss on held-out rows before the first round and after each; empty without early stopping."""
-        return self._read_record().validation_score
-
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """Share of every column in the gain of all blocks, shape (m,).
-
-        The gain of a block is the decrease of the loss by its hyperplane. It is divided among the features of the block
-        in proportion to ``|weight|`` × spread. The categories of a column are summed.
-        """
-        return self.importances().values
-
-    def _read_record(self) -> BoostRecord:
-        record: BoostRecord = self._read().boost  # type: ignore[assignment]  # of a boosted model
-        return record
-
-
-def make_model(
-    boosted: Boosted,
-    training: Training,
-    settings: BoostSettings,
-    normalisation: Normalisation,
-    span: Span,
-    earlier: Model | None,
-    seed: int,
-) -> Model:
-    """Return the model of a boosted fit."""
-    return Model(
-        trees=boosted.trees if earlier is None else earlier.trees + boosted.trees,
-        encoding=training.encoding,
-        normalisation=normalisation,
-        span=span,
-        classes=training.classes,
-        prior=training.prior,
-        positive=training.positive,
-        confidence=None,
-        seed=seed,
-        link=settings.objective.link,
-        response=training.record(),
-        outputs=settings.objective.record_outputs(training),
-        n_rows=training.n_rows,
-        base=boosted.base,
-        clip=_core.BOOST_CLIP,
-        boost=boosted.record,
-    )
 
 
 @document(ALL, CLASSIFIER, _BOOST, _CLASSIFIER)

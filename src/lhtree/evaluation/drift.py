@@ -29,7 +29,7 @@ MODERATE, LARGE = 0.1, 0.25  # usual limits of the population stability index
 _CERTAIN = 0.01  # p value below which a shift is more than chance
 _LEAST_SHARE = 1e-4  # of a bin, so that logarithms are finite
 _FEW = 5  # new categories that are listed
-LEVELS = ("stable", "moderate", "large")
+LEVELS: tuple[str, ...] = ("stable", "moderate", "large")
 
 
 class ColumnDrift(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Z = 1.959964  # of a 95 % interval
 _HIGHER = ("accuracy", "balanced_accuracy", "roc_auc", "average_precision", "ks", "r2")  # is better
 Floats = NDArray[np.float64]
-Part = ClassPart | NumberPart
+Part: TypeAlias = ClassPart | NumberPart
 
 
 class PairedDifference(NamedTuple):

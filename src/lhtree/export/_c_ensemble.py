@@ -8,8 +8,8 @@ from dataclasses import replace
 from string import Template
 
 from .. import _core
-from ..model.labels import check_text, find_labels
 from ..model.model import Model
+from ..tables.labels import check_labels, check_text
 from ._c_links import strings
 
 _STATIC = re.compile(r"^static (?:const )?\w+ \*?(?:const )?\**(\w+)[\[(]", re.MULTILINE)
@@ -34,7 +34,7 @@ def write_ensemble(fitted: Model, name: str, write: Callable[[Model, str], str])
         "look_up": _LOOK_UP if fitted.encoding.counted else "",
     }
     if fitted.head.labels:
-        labels = [check_text(str(label), "class", "C") for label in find_labels(fitted, "C")]
+        labels = [check_text(str(label), "class", "C") for label in check_labels(fitted.labels, "C")]
         known["classes"] = strings(labels)
     known["look_up"] = Template(known["look_up"]).substitute(known)
     texts.append(Template(_CLASSES if fitted.head.labels else _NUMBER).substitute(known))

@@ -11,8 +11,8 @@ from string import Template
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.labels import check_text, find_labels
 from ..model.model import Model
+from ..tables.labels import check_labels, check_text
 from . import _walks as e
 from ._walks import Walks, take_base
 
@@ -149,7 +149,7 @@ def _write_sums(fitted: Model) -> Texts:
 
 def _write_classes(fitted: Model, known: Texts) -> Texts:
     """Return the parts of links that predict classes."""
-    labels = strings([check_text(str(label), "class", "C") for label in find_labels(fitted, "C")])
+    labels = strings([check_text(str(label), "class", "C") for label in check_labels(fitted.labels, "C")])
     texts = {
         "declaration": "int ${name}_predict(const double *x, double *probabilities);",
         "result_meaning": RESULT,

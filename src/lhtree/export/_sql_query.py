@@ -9,10 +9,10 @@ import math
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from ..model.labels import Label, check_text
 from ..model.model import CLIP, Model
 from ..model.trees import LEAST_VALUE, MOST_VALUE
 from ..tables.encoders import Dropped, Numbers, TargetStatistic
+from ..tables.labels import Label, check_text
 from ._walks import MISSING
 
 REAL = {"sqlite": "REAL", "duckdb": "DOUBLE", "postgresql": "DOUBLE PRECISION"}

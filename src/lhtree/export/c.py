@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from .. import __version__
 from .._parameters import refuse
 from .._write import write_whole
-from ..model.labels import check_text
 from ..model.model import CLIP, Model, read
+from ..tables.labels import check_text
 from ._c_ensemble import write_ensemble
 from ._c_links import LINKS, array, doubles, strings
 from ._walks import MISSING, Walks, find_walks

@@ -18,10 +18,10 @@ import numpy as np
 from .. import __version__, _core
 from .._parameters import refuse
 from .._write import write_whole
-from ..model.labels import Label, check_text, find_labels
 from ..model.model import Model, Pool, read
 from ..model.records import Knots
 from ..tables.encoders import Numbers, TargetStatistic
+from ..tables.labels import Label, check_labels, check_text
 from . import _walks as e
 from ._onnx_graph import SPACES, Graph, GraphRows
 from ._walks import Levels, Walks, find_walks, take_base
@@ -75,7 +75,7 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, dtype: str = "float
     if looked_up:
         inputs[CATEGORIES] = (object, ["n", len(looked_up)])
         facts[CATEGORIES] = json.dumps(looked_up)
-    labels = find_labels(fitted, "ONNX") if fitted.head.labels else []
+    labels = check_labels(fitted.labels, "ONNX") if fitted.head.labels else []
     if labels:
         facts["classes"] = json.dumps(labels)
     if fitted.outputs:

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from .._parameters import refuse
-from ..model.labels import find_labels
 from ..model.model import Model, read
 from ..model.records import Knots
 from ..tables.encoders import Dropped
+from ..tables.labels import check_labels
 from . import _walks as e
 from ._sql_query import DIALECTS, Query, find_largest, find_twins, quote_name, write_label
 from ._sql_trees import (
@@ -108,7 +108,7 @@ def export_sql(
     keys = [keys] if isinstance(keys, str) else list(keys)
     if not all(isinstance(key, str) for key in keys):
         raise refuse("keys", keys, "a list of column names")
-    labels = find_labels(fitted, "SQL") if fitted.head.labels else []
+    labels = check_labels(fitted.labels, "SQL") if fitted.head.labels else []
     outputs = ["prediction", *(f"probability_{label}" for label in labels)]
     if fitted.outputs:
         outputs = [f"prediction_{name}" for name in fitted.head.names]

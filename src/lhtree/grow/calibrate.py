@@ -1,8 +1,9 @@
-"""Calibration by cross-fitting: ``calibrate="sigmoid"`` or ``"isotonic"``.
+"""Cross-fitting: calibration (``calibrate="sigmoid"`` or ``"isotonic"``) and prediction intervals (``intervals=True``).
 
 The rows are dealt to five folds. Models of the same settings are grown without each fold and score it; the map from
 these scores to classes is learned, and the model itself is grown on all rows. A map is kept only if it lowers the log
 loss of folds that it was not learned from by more than one standard error: calibration must do no harm.
+For intervals, the errors on the folds are the widths around predictions of the model grown on all rows.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from sklearn.isotonic import isotonic_regression
 
 from .. import _core
-from .._parameters import choose, refuse
+from .._parameters import check_flag, choose, refuse
 from ..model.model import Model
 from ..model.records import CALIBRATIONS, Calibration, Knots
 from .training import Training
@@ -298,3 +299,39 @@ def _join(x: NDArray[np.float64], y: NDArray[np.float64]) -> Knots:
     probability = np.maximum.accumulate(1.0 / (1.0 + np.exp(-np.interp(place, corner, logit))))
     is_next = np.diff(joined, prepend=-np.inf) > 0.0  # corners may be neighbouring numbers
     return Knots(joined[is_next], probability[is_next])
+
+
+def check_intervals(intervals: Any, training: Training, *, continues: bool) -> bool:
+    """Check ``intervals``."""
+    if not check_flag("intervals", intervals):
+        return False
+    if continues:
+        raise refuse("intervals", intervals, "False with warm_start=True: intervals refit all trees")
+    if training.response_names:
+        raise refuse("intervals", intervals, "False with several columns of y, or fit one column each")
+    if training.n_rows < N_FOLDS:
+        raise refuse(
+            "intervals", intervals, f"False, or fit at least {N_FOLDS} rows: there are {training.n_rows}"
+        )
+    return True
+
+
+def learn_residuals(
+    model: Model, training: Training, build: Callable[[Training, int], Model], n_threads: int, seed: int
+) -> Model:
+    """Return the model with the errors of rows that were held out; ``build`` grows model i of those without a fold."""
+    fold = assign_folds(training.codes, seed)
+    assert training.response is not None
+    assert model.response is not None
+    residual = np.empty(len(fold))
+    for number in range(N_FOLDS):
+        held = np.flatnonzero(fold == number)
+        without = build(training.take(np.flatnonzero(fold != number)), number)
+        predicted = training.X[held].ask(without, model.head.predicts, n_threads)
+        low, high = (predicted, predicted) if predicted.ndim == 1 else (predicted[:, 0], predicted[:, -1])
+        actual = training.response[held]
+        residual[held] = np.maximum(low - actual, actual - high)
+    order = np.argsort(residual, kind="stable")
+    weight = None if training.weight is None else training.weight[order]
+    record = replace(model.response, residual=residual[order], residual_weight=weight)
+    return replace(model, response=record)

@@ -3,7 +3,7 @@
 from ._block import plot_block
 from ._curves import plot_coverage, plot_rounds
 from ._decisions import plot_comparison, plot_event, plot_groups
-from ._effects import EffectsDisplay, plot_effects
+from ._effects import plot_effects
 from ._importances import plot_importances
 from ._membership import plot_membership
 from ._path import plot_path
@@ -12,7 +12,6 @@ from ._tree import plot_tree
 from ._weights import plot_weights
 
 __all__ = [
-    "EffectsDisplay",
     "plot_block",
     "plot_comparison",
     "plot_coverage",

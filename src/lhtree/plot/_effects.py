@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,8 +11,8 @@ from ..describe.palette import ACCENT, AGAINST, FOR, class_colour
 from ..draw.figure import fit, fit_all, letters
 from ..draw.scene import INK, LINE
 from ..draw.tree import name_class
-from ..explain._columns import Effect, Effects
-from ..model.model import read
+from ..explain._columns import Effect
+from ..model.model import Model, read
 from ._axes import (
     NORMAL,
     SMALL,
@@ -29,7 +28,6 @@ from ._axes import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _WIDTH, _HEIGHT = 3.1, 2.4  # inches of a panel
 _ACROSS = 3  # panels side by side
@@ -37,147 +35,6 @@ _MOST_CLASSES = 8  # lines in a panel
 _MOST_BARS = 8  # categories in a panel
 _NAME = 80.0  # points
 _DENSITY = 0.14  # of the height of a panel
-
-
-class EffectsDisplay:
-    """Effect curves of some columns, like scikit-learn's ``PartialDependenceDisplay``.
-
-    Create it with ``from_estimator``. The line is the mean contribution of a column over its values, the band holds
-    the middle rows, and the bars below show the density of the rows.
-
-    Parameters
-    ----------
-    effects : Effects
-        Result of ``model.effects(X)``.
-    target : class, optional
-        The class whose contributions are drawn. Default: the second of two; of more, all of them without bands.
-    unit : str
-        Unit of the contributions.
-
-    Attributes
-    ----------
-    figure_ : Figure
-    axes_ : array of Axes
-        One per column, after ``plot``.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from lhtree import EffectsDisplay, LHTClassifier
-    >>> X, y = load_wine(return_X_y=True, as_frame=True)
-    >>> model = LHTClassifier().fit(X, y)
-    >>> display = EffectsDisplay.from_estimator(model, X, ["proline", "hue"])
-    >>> len(display.axes_)
-    2
-    """
-
-    figure_: Figure
-    axes_: Any
-
-    def __init__(self, effects: Effects, *, target: Any = None, unit: str = "contribution") -> None:
-        self.effects, self.target, self.unit = effects, target, unit
-
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        columns: Any = None,
-        *,
-        target: Any = None,
-        n_columns: int = 6,
-        ax: Any = None,
-    ) -> EffectsDisplay:
-        """Find the effects of a model and draw them.
-
-        Parameters
-        ----------
-        estimator : classifier or regressor of lhtree
-            Fitted model.
-        X : array-like of shape (n, m)
-            Rows whose contributions are averaged.
-        columns : name, index or list of them, optional
-            They are drawn in this order. Default: the most important columns.
-        target : class, optional
-            The class whose contributions are drawn. Default: the second of two; of more, all of them.
-        n_columns : int, default=6
-            Number of columns to draw if ``columns`` does not name them.
-        ax : array of Axes, optional
-            One per column; a new figure by default.
-
-        Returns
-        -------
-        EffectsDisplay
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_wine
-        >>> from lhtree import EffectsDisplay, LHTClassifier
-        >>> X, y = load_wine(return_X_y=True, as_frame=True)
-        >>> display = EffectsDisplay.from_estimator(LHTClassifier().fit(X, y), X, ["proline", "hue"], target=0)
-        >>> len(display.axes_)
-        2
-        """
-        fitted = read(estimator, takes_numbers=True)
-        check_count("n_columns", n_columns, 1)
-        if target is not None:
-            take_class(fitted.labels, target)
-        effects = estimator.effects(X, columns)
-        if columns is None:
-            effects = replace(effects, effects=effects.effects[:n_columns])
-        unit = f"contribution to the {fitted.head.contribution_noun}"
-        return cls(effects, target=target, unit=unit).plot(ax=ax)
-
-    def plot(self, *, ax: Any = None) -> EffectsDisplay:
-        """Draw the effects, a panel per column.
-
-        Parameters
-        ----------
-        ax : array of Axes, optional
-            One per column; a new figure by default.
-
-        Returns
-        -------
-        self
-        """
-        n = len(self.effects)
-        across = min(_ACROSS, n)
-        if ax is None:
-            down = -(-n // across)
-            panels = new_panels(down, across, max(4.2, _WIDTH * across), _HEIGHT * down + 0.3)
-            for spare in panels[n:]:
-                spare.set_axis_off()
-            panels = panels[:n]
-        else:
-            panels = take_panels(ax, n)
-        codes = self._choose_codes()
-        for panel, effect in zip(panels, self.effects, strict=True):
-            (_draw_categories if effect.value is None else _draw_curve)(panel, effect, codes)
-            panel.set_title(fit(effect.column, width_of(panel) or 150.0, NORMAL), fontsize=NORMAL, color=INK)
-            strip(panel)
-        self._label(panels, codes)
-        self.axes_, self.figure_ = panels, panels[0].figure
-        return self
-
-    def _choose_codes(self) -> list[int]:
-        """Return the codes of the classes to draw; 0 for a regression."""
-        n_classes = len(self.effects.classes)
-        if self.target is not None:
-            return [take_class(self.effects.classes, self.target)]
-        return [max(0, n_classes - 1)] if n_classes <= 2 else list(range(min(n_classes, _MOST_CLASSES)))
-
-    def _label(self, panels: Any, codes: list[int]) -> None:
-        """Name the unit once, and the classes if there are several."""
-        unit = self.unit
-        if len(codes) == 1 and self.effects.classes:
-            unit = f"{unit} of {name_class(self.effects.classes[codes[0]])}"
-        panels[0].figure.supylabel(fit(unit, 200.0, SMALL), fontsize=SMALL)
-        if len(codes) > 1:
-            names = [fit(name_class(self.effects.classes[code]), _NAME, SMALL) for code in codes]
-            more = len(self.effects.classes) - len(codes)
-            title = f"{more} more classes not shown" if more else None
-            lines = [line for line in panels[0].lines if line.get_gid() == "mean"] or panels[0].patches
-            panels[0].legend(lines[: len(codes)], names, fontsize=SMALL, title=title, title_fontsize=SMALL)
 
 
 def plot_effects(
@@ -213,8 +70,44 @@ def plot_effects(
     >>> len(axes)
     2
     """
-    display = EffectsDisplay.from_estimator(model, X, columns, target=target, n_columns=n_columns, ax=ax)
-    return display.axes_
+    fitted = read(model, takes_numbers=True)
+    check_count("n_columns", n_columns, 1)
+    code = None if target is None else take_class(fitted.labels, target)
+    effects: list[Effect] = list(model.effects(X, columns))[: n_columns if columns is None else None]
+    axes = _make_panels(len(effects)) if ax is None else take_panels(ax, len(effects))
+    n_classes = len(fitted.labels)
+    codes = [max(0, n_classes - 1) if code is None else code]
+    if code is None and n_classes > 2:
+        codes = list(range(min(n_classes, _MOST_CLASSES)))
+    for panel, effect in zip(axes, effects, strict=True):
+        (_draw_categories if effect.value is None else _draw_curve)(panel, effect, codes)
+        panel.set_title(fit(effect.column, width_of(panel) or 150.0, NORMAL), fontsize=NORMAL, color=INK)
+        strip(panel)
+    _name_unit_and_classes(axes[0], fitted, codes)
+    return axes
+
+
+def _make_panels(n: int) -> Any:
+    across = min(_ACROSS, n)
+    down = -(-n // across)
+    panels = new_panels(down, across, max(4.2, _WIDTH * across), _HEIGHT * down + 0.3)
+    for spare in panels[n:]:
+        spare.set_axis_off()
+    return panels[:n]
+
+
+def _name_unit_and_classes(ax: Axes, fitted: Model, codes: list[int]) -> None:
+    """Name the unit of all panels beside them, and the classes in the first panel if there are several."""
+    unit = f"contribution to the {fitted.head.contribution_noun}"
+    if len(codes) == 1 and fitted.labels:
+        unit = f"{unit} of {name_class(fitted.labels[codes[0]])}"
+    ax.figure.supylabel(fit(unit, 200.0, SMALL), fontsize=SMALL)
+    if len(codes) > 1:
+        names = [fit(name_class(fitted.labels[code]), _NAME, SMALL) for code in codes]
+        more = len(fitted.labels) - len(codes)
+        title = f"{more} more classes not shown" if more else None
+        lines: Any = [line for line in ax.lines if line.get_gid() == "mean"] or ax.patches
+        ax.legend(lines[: len(codes)], names, fontsize=SMALL, title=title, title_fontsize=SMALL)
 
 
 def _draw_curve(ax: Axes, effect: Effect, codes: list[int]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,3 +94,34 @@ def check_sample_weight(
     if weight.max() > MAX_WEIGHT:  # ratios do not change by a power of two; against any count they stay huge
         weight = np.ldexp(weight, -int(np.frexp(weight.max() / MAX_WEIGHT)[1]))
     return weight
+
+
+Label: TypeAlias = bool | int | float | str
+
+
+def check_labels(labels: list[Label], language: str) -> list[Label]:
+    """Refuse classes that are not all booleans, integers, floats or text."""
+    for kind in (bool, int, float, str):
+        if all(type(label) is kind for label in labels):
+            break
+    else:
+        raise TypeError(
+            f"the classes {labels[:3]} cannot be written in {language}: fit with strings or numbers only."
+        )
+    for label in labels:
+        if kind is int and not -(2**63) <= label < 2**63:  # type: ignore[operator]
+            raise ValueError(
+                f"the class {label} does not fit into 64 bits: fit with smaller integers, or with strings."
+            )
+    return labels
+
+
+def check_text(text: str, what: str, language: str) -> str:
+    """Refuse text that is not valid UTF-8 or has a zero byte."""
+    try:
+        is_fine = b"\0" not in text.encode()
+    except UnicodeEncodeError:
+        is_fine = False
+    if not is_fine:
+        raise ValueError(f"the {what} {text!r} cannot be written in {language}: rename it.")
+    return text
