@@ -115,40 +115,40 @@ class Scorer(Interpretable):
         return Scorer(self._model.output(place), self.metadata, self.unseen, quantile)
 
     def predict(self, X: Any, n_threads: int = 1) -> NDArray[Any]:
-        """Class of every row, or its predicted number, shape (n,); of several outputs, shape (n, k)."""
+        """Return the class of every row, or its predicted number, shape (n,); of several outputs, shape (n, k)."""
         head = self._model.head
         predicted = self._ask(getattr(self._core, head.predicts), X, n_threads)
         return self.classes_[predicted] if head.predicts_classes else predicted  # type: ignore[no-any-return]
 
     def predict_interval(self, X: Any, coverage: float = 0.9, n_threads: int = 1) -> NDArray[np.float64]:
-        """Prediction intervals of a regression, shape (n, 2)."""
+        """Return prediction intervals of a regression, shape (n, 2)."""
         return self._model.interval(self.predict(X, n_threads), coverage)
 
     def predict_proba(self, X: Any, n_threads: int = 1) -> NDArray[np.float64]:
-        """Probabilities, shape (n, K)."""
+        """Return probabilities, shape (n, K)."""
         if not self._model.head.predicts_classes:
             raise AttributeError("a regression has no probabilities: use predict.")
         return self._ask(self._core.proba, X, n_threads)  # type: ignore[no-any-return]
 
     def decision_function(self, X: Any, n_threads: int = 1) -> NDArray[np.float64]:
-        """Raw scores of a boosted model: one per class, shape (n, K); shape (n,) for two classes and regressions."""
+        """Return raw scores of a boosted model, shape (n, K); shape (n,) for two classes and regressions."""
         raw_score = self._ask(self._find("raw_score", "decision_function"), X, n_threads)
         return raw_score[:, 0] if raw_score.shape[1] == 1 else raw_score  # type: ignore[no-any-return]
 
     def predict_wolf(self, X: Any, n_threads: int = 1) -> NDArray[np.float64]:
-        """Mean corrected memberships, shape (n, K)."""
+        """Return the mean corrected memberships, shape (n, K)."""
         return self._ask(self._find("wolf", "predict_wolf"), X, n_threads)  # type: ignore[no-any-return]
 
     def predict_membership(self, X: Any, n_threads: int = 1) -> NDArray[np.float64]:
-        """Mean memberships, shape (n, K)."""
+        """Return the mean memberships, shape (n, K)."""
         return self._ask(self._find("membership", "predict_membership"), X, n_threads)  # type: ignore[no-any-return]
 
     def predict_confidence(self, X: Any, n_threads: int = 1) -> NDArray[np.float64]:
-        """Mean confidences, shape (n, K)."""
+        """Return the mean confidences, shape (n, K)."""
         return self._ask(self._find("confidence", "predict_confidence"), X, n_threads)  # type: ignore[no-any-return]
 
     def apply(self, X: Any, n_threads: int = 1) -> NDArray[np.int64]:
-        """Leaf of every row in every tree, shape (n, n_trees)."""
+        """Return the leaf of every row in every tree, shape (n, n_trees)."""
         return self._ask(self._core.apply, X, n_threads)  # type: ignore[no-any-return]
 
     def _find(self, score: str, name: str) -> Callable[[Any, int], Any]:

@@ -77,7 +77,7 @@ def test_responses_of_any_size(multi_output):
     assert predicted.shape == (300, 3)
     assert (predicted[:, 2] == 7.0).all()
     assert min(r2_score(Y, predicted, multioutput="raw_values")[:2]) > 0.8
-    # A power of two scales the predictions of its response, and nothing else.
+    # Only predictions of a response multiplied by a power of two change.
     scaled = LHBoostRegressor(max_iter=60, learning_rate=0.2, multi_output=multi_output, random_state=0)
     np.testing.assert_array_equal(
         scaled.fit(X, Y * [2.0**40, 1.0, 1.0]).predict(X), predicted * [2.0**40, 1.0, 1.0]

@@ -85,7 +85,7 @@ class Encoder:
         self.scorer = Scorer(replace(scorer._model, encoding=plain), quantile=scorer.quantile)
 
     def encode(self, rows: FileRows) -> NDArray[np.float64]:
-        """Features of some rows, shape (n, m)."""
+        """Return features of some rows, shape (n, m)."""
         return self._encoding.encode(rows.select(self.columns), unseen=self._unseen, n_unseen=self.n_unseen)
 
 

@@ -195,7 +195,7 @@ def _check_wanted(scorer: Scorer, *, proba: bool, confidence: bool, interval: fl
 def _predict(
     scorer: Scorer, X: NDArray[np.float64], scores: list[str], interval: float | None, n_threads: int
 ) -> dict[str, NDArray[Any]]:
-    """Columns of the output. A scorer rejects a table without rows, so that a row of zeros gives the columns."""
+    """Return columns of the output. A scorer rejects a table without rows, so that a row of zeros gives the columns."""
     n_rows = len(X)
     X = X if n_rows else np.zeros((1, X.shape[1]))
     predicted, names = scorer.predict(X, n_threads), scorer._model.head.names

@@ -18,7 +18,7 @@ _PATIENCE = 30.0  # seconds without a worker; one that a nanny starts again take
 
 
 def find_client(client: Any) -> Any:
-    """The client given, or the one in use."""
+    """Return the client given, or the one in use."""
     if client is not None:
         return client
     try:
@@ -77,7 +77,7 @@ class Session:
         return futures
 
     def compute(self, delayed: Sequence[Any]) -> list[Any]:
-        """Futures of delayed values."""
+        """Return futures of delayed values."""
         futures: list[Any] = self.client.compute(list(delayed))
         self._futures.update(futures)
         return futures
@@ -91,7 +91,7 @@ class Patience:
         self._gone_since: float | None = None  # the first look that found no worker
 
     def look(self) -> set[str]:
-        """The addresses of the workers that take tasks; raise an error if no worker can finish the work.
+        """Return the addresses of the workers that take tasks; raise an error if no worker can finish the work.
 
         A worker that leaves, or that Dask pauses because its memory is full, takes none.
         """
@@ -152,7 +152,7 @@ class Wait:
 
 
 def _need(result: Any) -> None:
-    """Does nothing with a result, but needs it."""
+    """Do nothing; the argument makes Dask compute a result."""
 
 
 def wait_for(session: Session, futures: Sequence[Any], check: Check | None = None) -> None:
@@ -161,7 +161,7 @@ def wait_for(session: Session, futures: Sequence[Any], check: Check | None = Non
 
 
 def fetch(session: Session, futures: Sequence[Any], check: Check | None = None) -> list[Any]:
-    """The results of all, in order."""
+    """Return the results of all, in order."""
     distributed = import_extra("distributed", "dask")
     client, seconds = session.client, SECONDS
 

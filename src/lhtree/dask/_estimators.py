@@ -67,11 +67,11 @@ class DaskClassifier(DaskEstimator):
     """Predicting classes of collections."""
 
     def predict(self, X: Any) -> Any:
-        """Predicted class of every row, lazily: an array or, for a DataFrame, a Series with its index."""
+        """Return the predicted class of every row, lazily: an array or, for a DataFrame, a Series with its index."""
         return self._map(X, "predict", self._read().classes.dtype)
 
     def predict_proba(self, X: Any) -> Any:
-        """Class probabilities, lazily: an array (n, K) or, for a DataFrame, a DataFrame with a column per class."""
+        """Return class probabilities, lazily: an array (n, K), or a DataFrame with a column per class."""
         return self._map(X, "predict_proba", np.dtype(np.float64), self._read().labels)
 
 
@@ -79,7 +79,7 @@ class DaskRegressor(DaskEstimator):
     """Predicting numbers of collections."""
 
     def predict(self, X: Any) -> Any:
-        """Predicted response of every row, lazily: an array or, for a DataFrame, a Series with its index.
+        """Return the predicted response of every row, lazily: an array or, for a DataFrame, a Series with its index.
 
         Several quantiles or responses are an array (n, k) or a DataFrame with a column each.
         """

@@ -35,7 +35,7 @@ class CommonFacts(NamedTuple):
     objective: dict[str, Any]
 
     def make_bins(self) -> _core.BoostBins:
-        """The bins, which cannot be sent as they are."""
+        """Return the bins, which cannot be sent as they are."""
         return _core.BoostBins(self.bins, centre=self.centre, scale=self.scale, levels=self.levels)
 
 
@@ -103,7 +103,7 @@ class _Empty:
     """The copy of a holder, without rows."""
 
     def answer(self, number: int, n_changes: int, requests: list[bytes]) -> list[bytes] | None:
-        """No answer."""
+        """Return no answer."""
         return None
 
 
@@ -143,7 +143,7 @@ class Exchange:
         )
 
     def _ask(self, requests: list[bytes]) -> list[list[bytes]] | None:
-        """The answers; None if a holder was lost on the way, and has been replaced."""
+        """Return the answers; None if a holder was lost on the way, and has been replaced."""
         own = answers = self._tell_holders(requests)
         while len(answers) > _FAN_IN:
             groups = [answers[first : first + _FAN_IN] for first in range(0, len(answers), _FAN_IN)]
@@ -177,7 +177,7 @@ class Exchange:
         )
 
     def _find_unable(self, answers: list[Any]) -> list[_Held]:
-        """The holders that could not answer: Dask took a copy for them, or made them again."""
+        """Return the holders that could not answer: Dask took a copy for them, or made them again."""
         found = fetch(self._session, answers, self._check)
         return [held for held, answer in zip(self._held, found, strict=True) if answer is None]
 

@@ -98,7 +98,7 @@ class WorkerRows(RowSource):
         return WorkerRows(self.session, self.parts, self.first, *known, row)
 
     def divide(self) -> Iterator[tuple[int, RowNumbers | None]]:
-        """Every part that has some of the rows, and which; None means all."""
+        """Yield every part that has some of the rows, and which; None means all."""
         if self.row is None:
             yield from (
                 (part, None) for part in range(len(self.parts)) if self.first[part] < self.first[part + 1]
@@ -111,7 +111,7 @@ class WorkerRows(RowSource):
                 yield part, own
 
     def divide_rows(self) -> Iterator[tuple[int, RowNumbers | None, slice]]:
-        """Every part that has some of the rows, which, and their places among all rows."""
+        """Yield every part that has some of the rows, which, and their places among all rows."""
         first = 0
         for part, rows in self.divide():
             n_rows = int(self.first[part + 1] - self.first[part]) if rows is None else len(rows)
@@ -119,45 +119,45 @@ class WorkerRows(RowSource):
             first += n_rows
 
     def map(self, function: Callable[..., Any], *given: Any) -> list[Any]:
-        """Futures of the results of a function for the rows of every part that has some; ``given`` follows them."""
+        """Return futures of a function of the rows of every part that has some; ``given`` are its further arguments."""
         submit = self.session.submit
         return [submit(function, self.parts[part], own, *given) for part, own in self.divide()]
 
     def load(self) -> EncodedRows:
-        """All rows in memory."""
+        """Return all rows in memory."""
         return EncodedRows.join(fetch(self.session, self.map(take)))
 
     def sample(self, seed: int) -> Sample:
-        """All rows, or some of many, in memory."""
+        """Return all rows, or some of many, in memory."""
         rows = sample_rows(len(self), seed)
         return Sample((self if rows is None else self[rows]).load(), rows)
 
     def find_span(self) -> Span:
-        """Ranges of all features, from the summary of the columns."""
+        """Return ranges of all features, from the summary of the columns."""
         return find_summary_span(self._summary, self._numbers, self._encoding, self._statistics)
 
     def read_indicators(self, encoding: Encoding) -> NDArray[Any]:
-        """All indicators of missing values."""
+        """Return all indicators of missing values."""
         return np.concatenate(fetch(self.session, self.map(_read_indicators, encoding)))
 
     def drop_indicators(self, before: Encoding, after: Encoding) -> RowSource:
-        """The rows without some indicators."""
+        """Return the rows without some indicators."""
         parts = [self.session.submit(drop_numbers, before, after, part) for part in self.parts]
         return WorkerRows(self.session, parts, self.first, self._summary, after, row=self.row)
 
     def read_levels(self, numbers: Encoding) -> Iterator[tuple[int, Levels]]:
-        """All rows as one part."""
+        """Yield all rows as one part."""
         yield 0, self.keep_levels(numbers)
 
     def keep_levels(self, numbers: Encoding) -> Levels:
-        """Numbers of the categories of all rows, on the client."""
+        """Return numbers of the categories of all rows, on the client."""
         found: list[Levels] = fetch(self.session, self.map(_read_levels, numbers))
         return {column: np.concatenate([part[column] for part in found]) for column in numbers.counted}
 
     def place_statistics(
         self, numbers: Encoding, encoding: Encoding, learned: dict[int, Statistics]
     ) -> RowSource:
-        """The rows with target statistics."""
+        """Return the rows with target statistics."""
         given = self.session.submit(keep, (numbers, encoding, learned))
         folds = np.zeros(self.first[-1], dtype=np.int64)  # rows without weight are not used
         folds[slice(None) if self.row is None else self.row] = draw_folds(len(self))
@@ -169,7 +169,7 @@ class WorkerRows(RowSource):
         return WorkerRows(self.session, parts, self.first, *known, self.row)
 
     def ask(self, model: Model, method: str, n_threads: int) -> Any:
-        """The result of a method of the model's scorer."""
+        """Return the result of a method of the model's scorer."""
         given = self.session.submit(keep, model)
         return join_results(fetch(self.session, self.map(_ask, given, method)))
 
@@ -188,7 +188,7 @@ class WorkerRows(RowSource):
     def add_left_out(
         self, add: AddLeftOut, model: Model, codes: NDArray[np.int32], n_threads: int
     ) -> tuple[NDArray[Any], ...]:
-        """The result of ``add`` for all rows."""
+        """Return the result of ``add`` for all rows."""
         given = self.session.submit(keep, model)
         drawn = list(find_left_out(model, codes))
         numbers, futures = [number for number, _ in drawn], []
@@ -222,7 +222,7 @@ class WorkerRows(RowSource):
         yield hold
 
     def _code_parts(self, given: Any, labels: dict[str, Any]) -> list[Any]:
-        """Futures of the codes and labels of every part."""
+        """Return futures of the codes and labels of every part."""
         if "classes" in labels and labels["classes"].max(initial=0) < 256:  # sent as a byte each
             labels = labels | {"classes": labels["classes"].astype(np.uint8)}
         futures = []
@@ -334,7 +334,7 @@ def _grow_small(X: EncodedRows, given: GrowFacts, trees: TreeNumbers) -> list[di
 
 
 def _draw(given: GrowFacts, trees: TreeNumbers) -> tuple[list[Draw], RowNumbers]:
-    """The draws of a group of trees, and the rows of the table that one of them needs, ascending."""
+    """Return the draws of a group of trees, and the rows of the table that one of them needs, ascending."""
     labels, plan, row = given
     draws = [draw(labels, plan, tree, beta) for tree, beta in trees]
     if draws[0].rows is None:
@@ -350,7 +350,7 @@ def _draw(given: GrowFacts, trees: TreeNumbers) -> tuple[list[Draw], RowNumbers]
 def _take_drawn(
     part: EncodedRows, drawn: tuple[list[Draw], RowNumbers], first: int, last: int
 ) -> EncodedRows:
-    """The rows of a part that a group of trees needs."""
+    """Return the rows of a part that a group of trees needs."""
     needed = drawn[1]
     begin, end = np.searchsorted(needed, (first, last))
     return take(part, needed[begin:end] - first)

@@ -93,7 +93,7 @@ def merge_summaries(wanted: Wanted, summaries: Sequence[TableSummary | None]) ->
 
 
 def _pack(session: Session, X: Any, y: Any, weight: Any) -> list[Any]:
-    """Futures of the partitions of collections."""
+    """Return futures of the partitions of collections."""
     delayed = import_extra("dask", "dask").delayed
     check_collection(X)
     chunks = X.chunks[0] if is_array(X) else None
@@ -121,7 +121,7 @@ def _take_labels(part: Partition) -> tuple[Any, Any]:
 
 
 def _join_labels(parts: Sequence[Any]) -> Any:
-    """Labels of all rows, if they are given."""
+    """Return labels of all rows, if they are given."""
     if parts[0] is None:
         return None
     if hasattr(parts[0], "iloc"):
@@ -132,7 +132,7 @@ def _join_labels(parts: Sequence[Any]) -> Any:
 def _look(
     part: Partition, wanted: Wanted, kept: Kept, first_row: int, owner: str
 ) -> tuple[TableSummary, PartValues] | None:
-    """The summary of a partition, and the categories of its rows; numbers can be read again."""
+    """Return the summary of a partition, and the categories of its rows; numbers can be read again."""
     if not len(part.X):
         return None
     summary = TableSummary(wanted)
@@ -176,7 +176,7 @@ def check_collection(X: Any, name: str = "X") -> None:
 
 
 def _divide(values: Any, name: str, chunks: tuple[Any, ...] | None) -> list[Any]:
-    """The parts of a collection, one after the other, with all columns each."""
+    """Return the parts of a collection, one after the other, with all columns each."""
     if is_array(values):
         if values.ndim == 2 and values.numblocks[1] > 1:
             values = values.rechunk({1: -1})

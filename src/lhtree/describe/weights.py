@@ -79,7 +79,7 @@ class WeightTable:
         )
 
     def per_class(self) -> dict[Any, dict[str, float]]:
-        """Mean weight of every feature for every class, blocks weighted by their samples.
+        """Return the mean weight of every feature for every class, blocks weighted by their samples.
 
         Signs are flipped where needed so that a positive weight is evidence for the class: larger values lead to the
         side with more of it. With two classes there is one tree, and the first class has the negated means. A
@@ -101,7 +101,7 @@ class WeightTable:
         }
 
     def to_frame(self, units: str = "normalised") -> pd.DataFrame:
-        """One row per branching block: its position, its offset, and one column per feature.
+        """Return one row per branching block: its position, its offset, and one column per feature.
 
         Parameters
         ----------
@@ -130,7 +130,7 @@ class WeightTable:
         return frame
 
     def per_class_frame(self) -> pd.DataFrame:
-        """``per_class`` with one row per feature and one column per class."""
+        """Return ``per_class`` with one row per feature and one column per class."""
         pandas = import_extra("pandas", "pandas")
         columns = {label: list(weights.values()) for label, weights in self.per_class().items()}
         frame: pd.DataFrame = pandas.DataFrame(columns, index=self.feature_names)
@@ -138,7 +138,7 @@ class WeightTable:
 
 
 def weight_table(model: Any, tree: int | None = None) -> WeightTable:
-    """Weights and offsets of every branching block, and their means per class.
+    """Return weights and offsets of every branching block, and their means per class.
 
     Parameters
     ----------

@@ -125,15 +125,15 @@ class Predictor(Interpretable, BaseEstimator):  # type: ignore[misc]  # scikit-l
         return result
 
     def __call__(self, X: Any) -> NDArray[Any]:
-        """Probabilities of every class, or predicted numbers: explainers such as ``shap.Explainer`` call a model."""
+        """Return class probabilities, or predicted numbers: explainers such as ``shap.Explainer`` call a model."""
         return self.predict(X) if self._is_regressor else self.predict_proba(X)  # type: ignore[no-any-return]
 
     def apply(self, X: Any) -> NDArray[np.int64]:
-        """Index of the leaf of every row in every tree, shape (n, n_trees)."""
+        """Return the index of the leaf of every row in every tree, shape (n, n_trees)."""
         return self._ask(Scorer.apply, X, self._model)  # type: ignore[no-any-return]
 
     def decision_path(self, X: Any) -> tuple[csr_matrix, NDArray[np.int64]]:
-        """Blocks on the path of every row, as in scikit-learn's forests.
+        """Return blocks on the path of every row, as in scikit-learn's forests.
 
         Returns
         -------
@@ -184,16 +184,16 @@ class Classifier(ClassifierMixin, Predictor):  # type: ignore[misc]  # scikit-le
     """Base class of classifiers."""
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predicted class of every row, shape (n,): the most probable one."""
+        """Return the predicted class of every row, shape (n,): the most probable one."""
         model = self._model or self._read()  # one model for codes and classes, even if another thread fits
         return model.classes[self._ask(Scorer.predict, X, model)]  # type: ignore[no-any-return]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Class probabilities, shape (n, K)."""
+        """Return the class probabilities, shape (n, K)."""
         return self._ask(Scorer.proba, X, self._model)  # type: ignore[no-any-return]
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Natural logarithm of ``predict_proba``, shape (n, K)."""
+        """Return the natural logarithm of ``predict_proba``, shape (n, K)."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
@@ -210,7 +210,7 @@ class Regressor(RegressorMixin, Predictor):  # type: ignore[misc]  # scikit-lear
     _links: ClassVar[tuple[str, ...]] = ("mean",)
 
     def predict(self, X: Any) -> NDArray[np.float64]:
-        """Predicted response of every row, shape (n,), or (n, k) of several quantiles or responses."""
+        """Return the predicted response of every row, shape (n,), or (n, k) of several quantiles or responses."""
         model = self._model or self._read()
         return self._ask(Scorer.values if model.outputs else Scorer.value, X, model)  # type: ignore[no-any-return]
 

@@ -218,7 +218,7 @@ class BaseBoost(CodedPredictor):
         return self
 
     def _staged(self, model: Model, X: Any) -> Iterator[NDArray[np.float64]]:
-        """Raw scores after each round, shape (n, n_targets) each."""
+        """Return raw scores after each round, shape (n, n_targets) each."""
         return model.staged_raw_score(model.code(X, self), count_threads(self.n_jobs))
 
     @property

@@ -220,24 +220,24 @@ class LHBoostClassifier(Classifier, BaseBoost):
         self.random_state = random_state
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Raw scores: the log odds of the second of two classes, shape (n,), else one per class, shape (n, K)."""
+        """Return raw scores: log odds of the second of two classes, shape (n,), else one per class, shape (n, K)."""
         raw = self._ask(_core.Scorer.raw_score, X, self._model)
         return raw[:, 0] if raw.shape[1] == 1 else raw  # type: ignore[no-any-return]
 
     def staged_decision_function(self, X: Any) -> Iterator[NDArray[np.float64]]:
-        """Raw scores after each round, with the shape of ``decision_function``."""
+        """Yield raw scores after each round, with the shape of ``decision_function``."""
         model = self._read()
         for raw_score in self._staged(model, X):
             yield raw_score[:, 0] if model.head.n_scores == 1 else raw_score
 
     def staged_predict_proba(self, X: Any) -> Iterator[NDArray[np.float64]]:
-        """Class probabilities after each round, shape (n, K) each."""
+        """Yield the class probabilities after each round, shape (n, K) each."""
         model = self._read()
         for raw_score in self._staged(model, X):
             yield model.scorer.link(raw_score)
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
-        """Predicted class of every row after each round, shape (n,) each."""
+        """Yield the predicted class of every row after each round, shape (n,) each."""
         model = self._read()
         for raw_score in self._staged(model, X):
             if model.calibration is not None:
@@ -390,7 +390,7 @@ class LHBoostRegressor(Regressor, BaseBoost):
         return alone
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> NDArray[np.float64]:
-        """Intervals that contain the responses of new rows with a given probability; needs ``intervals=True``.
+        """Return intervals that contain the responses of new rows with a given probability; needs ``intervals=True``.
 
         The errors of five models, each on the fifth of the rows that it was not fitted on, give the width (cross-fitted
         conformal prediction). Around a single prediction, all intervals have the same width. With several quantiles,
@@ -423,7 +423,7 @@ class LHBoostRegressor(Regressor, BaseBoost):
         return self._read().interval(self.predict(X), coverage)
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[np.float64]]:
-        """Predicted response of every row after each round, with the shape of ``predict``."""
+        """Yield the predicted response of every row after each round, with the shape of ``predict``."""
         model = self._read()
         for raw_score in self._staged(model, X):
             predicted = model.scorer.link(raw_score)

@@ -155,7 +155,7 @@ class BaseEnsemble(Predictor):
                     scores[place][held] = found
             report(2 * (n_folds + 1))
         known = np.flatnonzero(fold >= 0)
-        forest = replace(forest, profile=None, provenance=None)  # those of the ensemble are enough
+        forest = replace(forest, profile=None, provenance=None)  # the ensemble has its own
         model = self._join(boost, forest, training.take(known), scores[0][known], scores[1][known])
         profiler = Profiler(training.encoding, training.X.sample(seed).X, training.counts or {})
         pool: Any = model.pool
@@ -342,7 +342,7 @@ class LHEnsembleClassifier(Classifier, BaseEnsemble):
         return _pool(boost, forest, pool_scores(of_boost, of_forest, held.codes, held.weight))
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Raw scores: the log odds of the second of two classes, shape (n,), else one per class, shape (n, K)."""
+        """Return raw scores: log odds of the second of two classes, shape (n,), else one per class, shape (n, K)."""
         raw = self._ask(Scorer.raw_score, X, self._model)
         return raw[:, 0] if raw.shape[1] == 1 else raw  # type: ignore[no-any-return]
 
@@ -442,7 +442,7 @@ class LHEnsembleRegressor(Regressor, BaseEnsemble):
         return replace(_pool(boost, forest, pooled), response=record)
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> NDArray[np.float64]:
-        """Intervals that contain the responses of new rows with a given probability.
+        """Return intervals that contain the responses of new rows with a given probability.
 
         All intervals have the same width, which comes from the errors of out-of-fold predictions.
 

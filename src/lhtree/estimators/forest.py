@@ -462,7 +462,7 @@ class LHForestRegressor(Regressor, BaseForest):
         return params
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> NDArray[np.float64]:
-        """Intervals that contain the responses of new rows with a given probability.
+        """Return intervals that contain the responses of new rows with a given probability.
 
         All intervals have the same width, which comes from the out-of-bag errors (split-conformal prediction). So the
         coverage holds on average over rows like the training rows, not for every kind of row.

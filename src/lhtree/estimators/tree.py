@@ -277,22 +277,22 @@ class WolfClassifier(Classifier, BaseLHT):
     """Classifiers that predict by the mean of corrected memberships (WOLF)."""
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Class probabilities: WOLF values divided by their sum, shape (n, K).
+        """Return the class probabilities: WOLF values divided by their sum, shape (n, K).
 
         If all WOLF values of a row are 0, the mean memberships are used instead, and if these are 0, the class prior.
         """
         return self._ask(Scorer.proba, X, self._model)  # type: ignore[no-any-return]
 
     def predict_wolf(self, X: Any) -> NDArray[np.float64]:
-        """Mean corrected membership d·μ of every row and class, shape (n, K) (WOLF, eq. 17)."""
+        """Return the mean corrected membership d·μ of every row and class, shape (n, K) (WOLF, eq. 17)."""
         return self._ask(Scorer.wolf, X, self._model)  # type: ignore[no-any-return]
 
     def predict_membership(self, X: Any) -> NDArray[np.float64]:
-        """Mean membership μ of every row and class, shape (n, K) (eq. 15)."""
+        """Return the mean membership μ of every row and class, shape (n, K) (eq. 15)."""
         return self._ask(Scorer.membership, X, self._model)  # type: ignore[no-any-return]
 
     def predict_confidence(self, X: Any) -> NDArray[np.float64]:
-        """Mean confidence d of every row and class, shape (n, K) (eq. 12)."""
+        """Return the mean confidence d of every row and class, shape (n, K) (eq. 12)."""
         return self._ask(Scorer.confidence, X, self._model)  # type: ignore[no-any-return]
 
 

@@ -95,7 +95,7 @@ class Drift:
     score: ColumnDrift
     columns: tuple[ColumnDrift, ...]
     performance: tuple[PerformanceDrift, ...] = ()
-    basis: str = "training"  # what scores are compared with: those of the "hold-out" or of "training" rows
+    basis: str = "training"  # rows whose scores are compared: "hold-out" or "training"
 
     @property
     def level(self) -> str:
@@ -327,7 +327,7 @@ def compare_performance(
     is_event: Any,
     before: dict[str, Any] | None,
 ) -> tuple[PerformanceDrift, ...]:
-    """Return measures of new rows with intervals, beside those of the hold-out, if it is known."""
+    """Return measures of new rows with intervals, and the same measures of the hold-out, if it is known."""
     held = before or {}
     found: list[PerformanceDrift] = []
 

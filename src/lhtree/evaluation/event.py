@@ -30,7 +30,7 @@ class Band(NamedTuple):
     rate_low: float
     rate_high: float
     lift: float | None  # rate, relative to that of all rows
-    gain: float | None  # share of all events in this band and those of larger probabilities
+    gain: float | None  # share of all events in this band and in bands of larger probability
 
 
 @dataclass(frozen=True, eq=False, repr=False)

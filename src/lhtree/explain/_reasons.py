@@ -190,7 +190,7 @@ def _check_texts(texts: Any, names: Sequence[str]) -> dict[int, ReasonText]:
 
 
 class Comparer:
-    """Compares values of a column with those of training, or of reference rows."""
+    """Comparison of values of a column with the training rows, or with reference rows."""
 
     def __init__(self, learned: Model, reference: NDArray[Any] | None = None) -> None:
         self._learned, self._reference = learned, reference

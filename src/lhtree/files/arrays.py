@@ -20,7 +20,7 @@ Arrays = dict[str, NDArray[Any]]
 def _optional(
     dtype: str, axis: str, about: str, *, points_to: str | None = None, is_scored: bool = False
 ) -> Array:
-    """An array that a model may lack; the default value is not used."""
+    """Describe an array that a model may lack; its default value is not used."""
     return Array(dtype, axis, about, points_to, default=0.0, is_scored=is_scored)
 
 

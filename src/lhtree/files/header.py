@@ -69,7 +69,7 @@ def _is_record(checks: dict[str, Check]) -> Check:
 
 
 def _is_parameter(value: Any) -> bool:
-    """A plain value, a list of plain values or of lists of them, or weights by label."""
+    """Whether a value is plain, a list of plain values or of lists of them, or weights by label."""
     if isinstance(value, dict):
         is_weights = _is_record(dict.fromkeys(("labels", "weights"), _is_list_of(_is_plain)))
         return is_weights(value) and len(value["labels"]) == len(value["weights"])

@@ -74,7 +74,7 @@ class Pilot:
         return len(self.growth.betas) >= _FEW_TREES
 
     def choose(self, settled: Settled, build: Build, progress: Progress, n_threads: int) -> int:
-        """The size with the least log loss, the smallest of equals.
+        """Return the size with the least log loss, the smallest of equals.
 
         Losses fall and then rise with the size: unless trees are few, the search begins at the second size and
         follows them.
@@ -104,7 +104,7 @@ class Pilot:
 
 
 def measure_loss(proba: NDArray[np.float64], rows: Training) -> float:
-    """Log loss of smoothed probabilities."""
+    """Return the log loss of smoothed probabilities."""
     true = proba[np.arange(len(proba)), rows.codes]
     smoothed = (true + _SMOOTHING) / (1.0 + _SMOOTHING * proba.shape[1])
     return float(np.average(-np.log(smoothed), weights=rows.weight))

@@ -196,24 +196,24 @@ class BatchedRows(RowSource):
         return MemoryRows(EncodedRows.join(parts)[place])
 
     def load(self) -> EncodedRows:
-        """All rows in memory."""
+        """Return all rows in memory."""
         return EncodedRows.join([X for _, X in self.batches()])
 
     def sample(self, seed: int) -> Sample:
-        """The sample of the first pass, which has the same seed."""
+        """Return the sample of the first pass, which has the same seed."""
         return Sample(self._sample, self._sampled)
 
     def find_span(self) -> Span:
-        """Ranges of all features, from the first pass."""
+        """Return ranges of all features, from the first pass."""
         return find_summary_span(self._summary, self._numbers, self._encoding, self._statistics)
 
     def read_indicators(self, encoding: Encoding) -> NDArray[Any]:
-        """All indicators of missing values."""
+        """Return all indicators of missing values."""
         columns = encoding.column[encoding.is_indicator]
         return self._store.read_gaps([int(column) for column in columns], len(self))
 
     def drop_indicators(self, before: Encoding, after: Encoding) -> RowSource:
-        """The rows without some indicators."""
+        """Return the rows without some indicators."""
         sample = drop_numbers(before, after, self._sample)
         return BatchedRows(
             self._passes,
@@ -227,13 +227,13 @@ class BatchedRows(RowSource):
         )
 
     def read_levels(self, numbers: Encoding) -> Iterator[tuple[int, Levels]]:
-        """Numbers of categories, batch by batch."""
+        """Return numbers of categories, batch by batch."""
         return self._store.read_levels(numbers, self._summary)
 
     def place_statistics(
         self, numbers: Encoding, encoding: Encoding, learned: dict[int, Statistics]
     ) -> RowSource:
-        """The rows with target statistics."""
+        """Return the rows with target statistics."""
         fold = _find_folds(self._sampled)
         sample = place_statistics(numbers, encoding, self._sample, learned, fold)
         return BatchedRows(
@@ -250,7 +250,7 @@ class BatchedRows(RowSource):
         )
 
     def ask(self, model: Model, method: str, n_threads: int) -> Any:
-        """The result of a method of the model's scorer."""
+        """Return the result of a method of the model's scorer."""
         return MemoryRows(self.load()).ask(model, method, n_threads)
 
     def grow(
@@ -281,7 +281,7 @@ class BatchedRows(RowSource):
     def add_left_out(
         self, add: AddLeftOut, model: Model, codes: NDArray[np.int32], n_threads: int
     ) -> tuple[NDArray[Any], ...]:
-        """The result of ``add`` for all rows, batch by batch."""
+        """Return the result of ``add`` for all rows, batch by batch."""
         drawn = [(number, np.sort(rows)) for number, rows in draw_again(model, codes)]
         parts = []
         for first, batch in self.batches():
@@ -326,7 +326,7 @@ def refuse_parameters(estimator: Any) -> None:
 
 
 def find_weighted(batch: Batch) -> Kept:
-    """The rows of a batch that have weight; None for all."""
+    """Return the rows of a batch that have weight; None for all."""
     if batch.weight is None:
         return None
     weight = np.asarray(batch.weight)
@@ -338,7 +338,7 @@ def find_weighted(batch: Batch) -> Kept:
 
 
 def _find_folds(rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The folds of some rows, by their numbers in ascending order."""
+    """Return the folds of some rows, by their numbers in ascending order."""
     folds = []
     for first in range(0, int(rows[-1]) + 1, _ROWS_AT_ONCE):
         own = rows[np.searchsorted(rows, first) : np.searchsorted(rows, first + _ROWS_AT_ONCE)]
@@ -385,7 +385,7 @@ class _PartStore:
             first += n_rows
 
     def read_levels(self, numbers: Encoding, summary: TableSummary) -> Iterator[tuple[int, Levels]]:
-        """Numbers of the categories of columns that get target statistics."""
+        """Yield numbers of the categories of columns that get target statistics."""
         for first, n_rows, codes, _ in self._read():
             levels = {}
             for column in numbers.counted:
@@ -456,7 +456,7 @@ class _BatchLabels:
             self._coded.append(encode(checked))
 
     def finish(self) -> NDArray[Any] | Labelled:
-        """Labels of all rows."""
+        """Return labels of all rows."""
         if self._estimator._is_regressor:
             return np.concatenate(self._responses)
         classes, place = encode(np.concatenate([coded.classes for coded in self._coded]))

@@ -35,7 +35,7 @@ class CompactPlan:
 
 
 def count_tasks(plan: CompactPlan) -> int:
-    """Steps of progress that growing reports at most: a tree twice as large each, then attempts to improve it."""
+    """Return the maximum number of progress steps: trees of doubling size, then attempts to improve the last."""
     return math.ceil(math.log2(plan.max_leaf_nodes)) + 8
 
 
@@ -91,13 +91,13 @@ def grow(
 
 
 def _standardise(training: Training) -> Floats:
-    """The response with mean 0 and standard deviation 1/2: two classes of equal size would have it, too."""
+    """Return the response with mean 0 and standard deviation 1/2: two classes of equal size would have it, too."""
     centred, spread, _ = _centre(training)
     return centred / (2.0 * spread) if spread > 0.0 else centred
 
 
 def _centre(training: Training) -> tuple[Floats, float, int]:
-    """The response with mean 0, its standard deviation, and the exponent of two that is their unit."""
+    """Return the response with mean 0, its standard deviation, and the exponent of two that is their unit."""
     assert training.response is not None
     scaled, exponent = scale_down(training.response)
     weight = training.weight
@@ -111,7 +111,7 @@ def weigh_penalty(plan: CompactPlan, rows: CompactRows) -> float:
 
 
 def settle(grown: Grown, plan: CompactPlan, normalisation: Normalisation) -> tuple[UnitTree, Ints]:
-    """The tree in the user's units, and the leaf of every row."""
+    """Return the tree in the user's units, and the leaf of every row."""
     tree, _ = in_units(grown.arrays, normalisation, plan.digits)
     return find_offsets(
         tree,
@@ -131,7 +131,7 @@ def round_means(mean: Floats, training: Training, digits: int) -> Floats:
 
 
 def measure_fit(training: Training, leaf: Ints, digits: int | None = None) -> float:
-    """Share of the training weight that leaves predict correctly; R² of a regression, with means in few digits."""
+    """Return the share of the training weight that leaves predict correctly; for a regression, R²."""
     weight = np.ones(len(leaf)) if training.weight is None else training.weight
     if training.response is None:
         table = np.zeros((int(leaf.max()) + 1, len(training.classes)))

@@ -27,7 +27,7 @@ def build_trees(
     normalisation: Normalisation,
     plan: CompactPlan,
 ) -> Trees:
-    """The arrays of a model, breadth-first; statistics are computed from the rows in their leaves."""
+    """Return the arrays of a model, breadth-first; statistics are computed from the rows in their leaves."""
     order, members = tree.order(), tree.members(leaf)
     number = {block: place for place, block in enumerate(order)}
     left = [number[tree.left[block]] if tree.left[block] >= 0 else -1 for block in order]
@@ -77,7 +77,7 @@ def _add_slopes(
     plan: CompactPlan,
     arrays: dict[str, NDArray[Any]],
 ) -> dict[str, NDArray[Any]]:
-    """Linear functions of the leaves, and the ranges they are clipped to."""
+    """Return the arrays of the linear functions of leaves, and of the ranges to which they are clipped."""
     if training.response is None:
         response, exponent, unit = (training.codes == 1).astype(np.float64), 0, 1.0
         mean = float(training.prior[1])
@@ -137,7 +137,7 @@ def _target_of(training: Training) -> int:
 def _say_classes(
     own: list[Ints], weight: Floats, is_leaf: NDArray[np.bool_], rows: CompactRows, training: Training
 ) -> dict[str, NDArray[Any]]:
-    """Shares of the classes in every block: one membership for two classes, values for more. Leaves are smoothed."""
+    """Return the shares of the classes in every block, smoothed in leaves: a membership for two classes, else values."""
     counts = np.stack([rows.count(some)[0] for some in own])
     shares = np.where(
         is_leaf[:, None], (counts + training.prior) / (weight[:, None] + 1.0), counts / weight[:, None]
@@ -164,7 +164,7 @@ def _say_classes(
 def _say_numbers(
     own: list[Ints], weight: Floats, rows: CompactRows, training: Training, digits: int | None
 ) -> dict[str, NDArray[Any]]:
-    """Means of the response, shrunk towards that of all rows by one row, in few digits."""
+    """Return means of the response, shrunk towards that of all rows by one row, in few digits."""
     assert training.response is not None
     response, exponent = scale_down(training.response)
     sums = np.array([(rows.weight[some] * response[some]).sum() for some in own])
@@ -179,7 +179,7 @@ def _say_numbers(
 
 
 def _shorten(mean: Floats, low: Floats, high: Floats, training: Training, digits: int) -> Floats:
-    """Means in few digits of the spread of the response, none outside the range of the block."""
+    """Return means in few digits of the spread of the response, none outside the range of the block."""
     rounded = round_means(mean, training, digits)
     is_outside = (rounded < low) | (rounded > high)
     for block in np.flatnonzero(is_outside):
@@ -188,7 +188,7 @@ def _shorten(mean: Floats, low: Floats, high: Floats, training: Training, digits
 
 
 def _normalise(tree: UnitTree, block: int, normalisation: Normalisation) -> tuple[Floats, float]:
-    """Weights and offset of a block for normalised values, the largest weight ±1."""
+    """Return weights and offset of a block for normalised values, the largest weight ±1."""
     features, weights = tree.features[block], tree.weights[block]
     if not len(weights):
         return np.zeros(0), 0.0
@@ -202,7 +202,7 @@ def _normalise(tree: UnitTree, block: int, normalisation: Normalisation) -> tupl
 
 
 def _share(weights: Floats, features: Ints, rows: CompactRows, own: Ints, scale: Floats) -> Floats:
-    """Share of every term in the gain: its part of the sum of |weight| × spread of the feature in the block."""
+    """Return the share of every term in the gain: its part of the sum of |weight| × spread of the feature."""
     if not len(weights):
         return np.zeros(0)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -235,7 +235,7 @@ class Target(NamedTuple):
 
 
 def find_path_features(tree: UnitTree) -> dict[int, Ints]:
-    """Features of the blocks above every leaf, ascending."""
+    """Return features of the blocks above every leaf, ascending."""
     found: dict[int, Ints] = {0: np.zeros(0, dtype=np.int64)}
     for block in tree.order():
         if tree.left[block] >= 0:
@@ -253,7 +253,7 @@ def fit_leaf(
     max_terms: int,
     digits: int | None,
 ) -> Linear:
-    """The function of a leaf with these rows, in the user's units.
+    """Return the function of a leaf with these rows, in the user's units.
 
     Features are added as long as each explains more than the penalty. What is explained is twice the decrease of the
     squared error, as the Brier score of two classes counts it.

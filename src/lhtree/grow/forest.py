@@ -144,7 +144,7 @@ def count_kept(keep_prototypes: Any, training: Training) -> int:
 
 
 def keep_rows(n_kept: int, training: Training, seed: int) -> Prototypes | None:
-    """Rows to keep: none, all, or a number of them drawn by class."""
+    """Return rows to keep: none, all, or a number of them drawn by class."""
     if not n_kept:
         return None
     n_rows = len(training.X)
@@ -160,7 +160,7 @@ def keep_rows(n_kept: int, training: Training, seed: int) -> Prototypes | None:
 
 
 def spread(share: float, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Rows of each class: the share, rounded, and at least one of every class."""
+    """Return rows of each class: the share, rounded, and at least one of every class."""
     wanted = share * sizes
     counts: NDArray[np.int64] = np.maximum(1, np.floor(wanted).astype(np.int64))
     missing = round(share * int(sizes.sum())) - int(counts.sum())
@@ -172,7 +172,7 @@ def spread(share: float, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
 def count_rows(
     max_samples: Any, sizes: NDArray[np.int64], *, auto: float, bootstrap: bool
 ) -> NDArray[np.int64] | None:
-    """Rows of each class that a tree sees; None where it sees all."""
+    """Return rows of each class that a tree sees; None where it sees all."""
     n_rows = int(sizes.sum())
     if isinstance(max_samples, str) and max_samples == "auto":
         share = auto

@@ -29,7 +29,7 @@ class Validation(NamedTuple):
 def take_validation(
     estimator: Any, training: Training, X: Any, y: Any, sample_weight: Any
 ) -> Validation | None:
-    """The validation set that was passed to fit, if any."""
+    """Return the validation set that was passed to fit, if any."""
     if X is None and y is None and sample_weight is None:
         return None
     if X is None or y is None:
@@ -75,7 +75,7 @@ def check_fraction(share: Any) -> None:
 
 
 def hold_out(training: Training, share: Any, seed: int) -> Validation | None:
-    """Training rows to be judged by, of every class its share; every class keeps a row. None: all train."""
+    """Return held-out training rows for validation, stratified; every class keeps a training row. None: no row."""
     if share is None:
         return None
     n_rows = training.n_rows
@@ -117,7 +117,7 @@ def mark_rows(
 
 
 def _shrink(response: NDArray[np.float64], objective: Objective) -> NDArray[np.float64]:
-    """Responses as the core takes them, shape (n, k)."""
+    """Return responses as the core takes them, shape (n, k)."""
     shrunk = objective.shrink(response)
     return np.ascontiguousarray(shrunk if shrunk.ndim == 2 else shrunk[:, None])
 

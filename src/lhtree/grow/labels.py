@@ -98,7 +98,7 @@ def settle_labels(estimator: Any, y: NDArray[Any] | Labelled, weight: NDArray[np
 
 
 def check_labels(estimator: Any, X: Any, y: Any) -> NDArray[Any]:
-    """One class, one finite number or, where the estimator takes them, several finite numbers per row of X."""
+    """Check y: one class, one finite number or, if the estimator supports them, several numbers per row of X."""
     owner = type(estimator).__name__
     if estimator._is_regressor:
         return check_response(X, y, owner, takes_several=estimator._takes_several)
@@ -106,7 +106,7 @@ def check_labels(estimator: Any, X: Any, y: Any) -> NDArray[Any]:
 
 
 def name_responses(y: Any) -> tuple[str, ...]:
-    """Names of several responses: the columns of a frame or table, or y0, y1, …; empty for a single response."""
+    """Return names of several responses: the columns of a frame or table, or y0, y1, …; empty for a single response."""
     shape = getattr(y, "shape", None) or np.asarray(y).shape
     if len(shape) != 2 or shape[1] < 2:
         return ()
@@ -119,7 +119,7 @@ def name_responses(y: Any) -> tuple[str, ...]:
 
 
 def _check_classes(X: Any, y: Any, owner: str) -> NDArray[Any]:
-    """One class per row, none of them missing."""
+    """Check classes: one per row, none missing."""
     if y is None:
         raise ValueError(
             f"{owner} requires y to be passed, but the target y is None. Pass one class per row of X."
@@ -136,7 +136,7 @@ def _check_classes(X: Any, y: Any, owner: str) -> NDArray[Any]:
 
 
 def check_response(X: Any, y: Any, owner: str, *, takes_several: bool = False) -> NDArray[np.float64]:
-    """One finite number per row, shape (n,), or several, shape (n, k)."""
+    """Check responses: one finite number per row, shape (n,), or several, shape (n, k)."""
     if y is None:
         raise ValueError(
             f"{owner} requires y to be passed, but the target y is None. Pass one number per row of X."
@@ -163,7 +163,7 @@ def check_response(X: Any, y: Any, owner: str, *, takes_several: bool = False) -
 
 
 def _take_numbers(column: NDArray[Any]) -> NDArray[np.float64]:
-    """A new float64 array; None and pd.NA become NaN."""
+    """Return a new float64 array; None and pd.NA become NaN."""
     values = column.ravel().tolist() if column.dtype.kind not in "biuf" else []
     try:
         if any(isinstance(value, (str, bytes)) for value in values):
@@ -179,7 +179,7 @@ def _take_numbers(column: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def encode(y: NDArray[Any]) -> Labelled:
-    """The classes of rows."""
+    """Return the classes of rows."""
     if y.dtype.kind in "iu" and y.itemsize <= 8 and len(y):
         low, high = int(y.min()), int(y.max())
         if high - low < 1024 and high < 2**62 and low > -(2**62):  # a table is ten times faster than sorting
@@ -201,7 +201,7 @@ def encode(y: NDArray[Any]) -> Labelled:
 
 
 def _settle_weight(weight: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
-    """Weights that are all small, scaled to mean 1; None where every row weighs 1."""
+    """Return weights that are all small, scaled to mean 1; None where every row weighs 1."""
     if weight is not None and weight.max() < 1.0:  # boosting passes weights that sum to 1
         weight = weight / weight.max()
         weight = weight * (len(weight) / weight.sum()) if weight.min() < 1.0 else weight

@@ -86,7 +86,7 @@ class Objective(NamedTuple):
         return tuple(records)
 
     def settle_leaf(self, leaf: Any) -> str:
-        """The kind of leaf for the parameter ``leaf``."""
+        """Return the kind of leaf for the parameter ``leaf``."""
         choose("leaf", leaf, _LEAVES)
         info = _core.LOSSES[self.loss]
         if leaf == "linear" and info.selects:
@@ -96,7 +96,7 @@ class Objective(NamedTuple):
         return str(leaf)
 
     def shrink(self, response: Floats) -> Floats:
-        """A response in the core's unit; that of a validation set, whose size is not known, within reach of squares."""
+        """Return a response in the core's unit; that of a validation set is clipped, so that squares stay finite."""
         scaled = np.ldexp(response, -self.exponent)
         return np.asarray(scaled if self._is_log else np.clip(scaled, -(2.0**500), 2.0**500))
 
@@ -105,20 +105,20 @@ class Objective(NamedTuple):
         return self.link == "log"
 
     def shrink_base(self, base: Floats) -> Floats:
-        """The first scores of an earlier model as the core takes them."""
+        """Return the first scores of an earlier model as the core takes them."""
         return np.asarray(base - self.exponent * _LN_2 if self._is_log else np.ldexp(base, -self.exponent))
 
     def shrink_trees(self, earlier: Model) -> dict[str, NDArray[Any]]:
-        """The arrays of an earlier model as the core takes them."""
+        """Return the arrays of an earlier model as the core takes them."""
         arrays = earlier.trees.arrays()
         return self._scale(arrays, -self.exponent)
 
     def grow_base(self, base: Floats) -> Floats:
-        """First scores in units of the response."""
+        """Return first scores in units of the response."""
         return np.asarray(base + self.exponent * _LN_2 if self._is_log else np.ldexp(base, self.exponent))
 
     def grow_trees(self, arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-        """The arrays of trees in units of the response; gains stay in the core's, in which they cannot overflow."""
+        """Return the arrays of trees in units of the response; gains stay in the core's unit and cannot overflow."""
         return self._scale(arrays, self.exponent)
 
     def _scale(self, arrays: dict[str, NDArray[Any]], exponent: Any) -> dict[str, NDArray[Any]]:
@@ -133,7 +133,7 @@ class Objective(NamedTuple):
         )
 
     def grow_losses(self, losses: Floats) -> Floats:
-        """Losses in units of the response; the largest number where they are beyond it.
+        """Return losses in units of the response; the largest number where they are beyond it.
 
         Those of several responses have no common unit: they are relative to the losses of the means.
         """
@@ -145,7 +145,7 @@ class Objective(NamedTuple):
 
 
 def _take_quantiles(quantile: Any) -> tuple[float, ...]:
-    """The quantiles to estimate; empty if they are not valid."""
+    """Return the quantiles to estimate; empty if they are not valid."""
     if isinstance(quantile, (list, tuple, np.ndarray)):
         some = list(quantile)
         is_valid = len(some) > 1 and all(is_real(one) and 0.0 < one < 1.0 for one in some)

@@ -36,7 +36,7 @@ class BuildCompact(Protocol):
 
 
 def count_fits(choice: str | None, training: Training) -> int:
-    """Trees that are grown to choose the penalty."""
+    """Return the number of trees that are grown to choose the penalty."""
     if choice is None:
         return 0
     if choice == AUTO:
@@ -47,7 +47,7 @@ def count_fits(choice: str | None, training: Training) -> int:
 def choose_by_folds(
     training: Training, plan: CompactPlan, build: BuildCompact, seed: int, n_threads: int, progress: Progress
 ) -> CompactPlan:
-    """The penalty whose trees have the least error on the folds that they were not grown from.
+    """Return the penalty whose trees have the least error on the folds that they were not grown from.
 
     The error is the Brier score, of a regression the squared error. Of equals the largest penalty is taken.
     """
@@ -78,7 +78,7 @@ def _measure(model: Model, held: Training, n_threads: int) -> float:
 def choose_by_pruning(
     training: Training, plan: CompactPlan, normalisation: Normalisation, n_threads: int, progress: Progress
 ) -> CompactPlan:
-    """The penalty whose pruned trees have the least error on the half of the rows that they were not grown from.
+    """Return the penalty whose pruned trees have the least error on the half of the rows that they were not grown from.
 
     A tree is grown from each half with the smallest penalty, and pruned as the larger ones demand. The halves do not
     depend on a seed, so that a fit is not random.
@@ -96,7 +96,7 @@ def _measure_pruned(
     n_threads: int,
     progress: Progress,
 ) -> Floats:
-    """Errors of all rows in trees that were grown from other rows, shape (penalties, rows)."""
+    """Return errors of all rows in trees that were grown from other rows, shape (penalties, rows)."""
     part = assign_folds(training.codes, 0, N_PARTS)
     errors = np.empty((len(PRUNED), training.n_rows))
     for number in range(N_PARTS):
@@ -121,7 +121,7 @@ def _measure_pruned(
 
 
 def _judge(training: Training, own: Ints, held: Ints) -> Floats:
-    """Errors of held-out rows in a leaf of the rows ``own``: Brier scores, or squared errors of a regression."""
+    """Return errors of held-out rows in a leaf of the rows ``own``: Brier scores, or squared errors of a regression."""
     weight = np.ones(len(own)) if training.weight is None else training.weight[own]
     total = float(weight.sum()) + 1.0
     if training.response is not None:
@@ -136,7 +136,7 @@ def _judge(training: Training, own: Ints, held: Ints) -> Floats:
 
 
 def _prune(tree: UnitTree, costs: dict[int, float], penalty: float) -> dict[int, int]:
-    """The block in which rows of every block end when subtrees that do not pay are leaves.
+    """Return the block in which rows of every block end when subtrees that do not pay are leaves.
 
     ``costs`` has the costs of the rows of every block as a leaf, ``penalty`` is the cost of a term or leaf.
     """
@@ -158,7 +158,7 @@ def _prune(tree: UnitTree, costs: dict[int, float], penalty: float) -> dict[int,
 
 
 def _pick(errors: Floats, weight: Floats | None) -> float:
-    """The penalty of the least error; the smallest, unless the other is better by more than chance."""
+    """Return the penalty of the least error; the smallest, unless the other is better by more than chance."""
     mean = np.average(errors, axis=1, weights=weight)
     best = int(mean.argmin())
     gain = errors[0] - errors[best]

@@ -34,12 +34,12 @@ class Choice(NamedTuple):
 
 
 def prune(tree: Trees, rows: PrunedRows, cost: float) -> Trees:
-    """The tree, which is one alone, without the subtrees and slopes that do not pay."""
+    """Return the tree, which is one alone, without the subtrees and slopes that do not pay."""
     return _select(tree, choose(tree, rows, cost))
 
 
 def choose(tree: Trees, rows: PrunedRows, cost: float) -> Choice:
-    """Decide for every block, children first."""
+    """Decide for every block whether to prune it, children first."""
     is_leaf, is_linear = tree.left < 0, np.zeros(tree.n_blocks, dtype=bool)
     error, n_parameters = np.zeros(tree.n_blocks), np.zeros(tree.n_blocks)
     order = np.argsort(rows.leaf, kind="stable")
@@ -48,7 +48,7 @@ def choose(tree: Trees, rows: PrunedRows, cost: float) -> Choice:
     unit = np.abs(rows.response).max()  # the squares of large numbers would overflow
 
     def inflate(found: tuple[float, float]) -> float:
-        """An error as it is to be expected on new rows, by the number of parameters behind it."""
+        """Return an error as it is to be expected on new rows, by the number of parameters behind it."""
         paid = cost * found[1]
         left_over: float = tree.weight[block] - paid
         return found[0] * (tree.weight[block] + paid) / left_over if left_over > 0.0 else np.inf
@@ -76,7 +76,7 @@ def choose(tree: Trees, rows: PrunedRows, cost: float) -> Choice:
 def _measure(
     tree: Trees, block: int, rows: PrunedRows, own: NDArray[np.int64], unit: float
 ) -> tuple[float, float]:
-    """Squared errors of a block's rows, by its mean and by its linear model."""
+    """Return squared errors of a block's rows, by its mean and by its linear model."""
     low, high = tree.low[block], tree.high[block]
     if low == high:
         return 0.0, 0.0
@@ -94,7 +94,7 @@ def _measure(
 
 
 def _select(tree: Trees, choice: Choice) -> Trees:
-    """The blocks that can still be reached, numbered breadth-first."""
+    """Return the blocks that can still be reached, numbered breadth-first."""
     blocks, left, work = [], [], deque([0])
     while work:
         block = work.popleft()

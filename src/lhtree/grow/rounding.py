@@ -32,7 +32,7 @@ class CompactRows:
     response: Floats | None  # with mean 0 and standard deviation 1/2
 
     def count(self, some: Ints) -> tuple[Floats, float]:
-        """Weight of every class (or the sum of the numbers) and of all, of some rows.
+        """Return the weight of every class (or the sum of the numbers) and of all, of some rows.
 
         The weight of all is the sum of those of the classes, so that rounding makes none of them larger.
         """
@@ -67,7 +67,7 @@ class UnitTree:
     offset: list[float]
 
     def copy(self) -> UnitTree:
-        """Another tree that can be changed."""
+        """Return another tree that can be changed."""
         return UnitTree(
             self.left.copy(),
             self.right.copy(),
@@ -77,7 +77,7 @@ class UnitTree:
         )
 
     def order(self) -> list[int]:
-        """The blocks that belong to the tree, breadth-first."""
+        """Return the blocks that belong to the tree, breadth-first."""
         found = [0]
         for block in found:
             if self.left[block] >= 0:
@@ -85,14 +85,14 @@ class UnitTree:
         return found
 
     def sums(self, block: int, X: Floats) -> Floats:
-        """Feature sums of rows, added from left to right."""
+        """Return feature sums of rows, added from left to right."""
         total = np.zeros(len(X))
         for feature, weight in zip(self.features[block], self.weights[block], strict=True):
             total = total + weight * X[:, feature]
         return total
 
     def apply(self, X: Floats, start: int = 0) -> Ints:
-        """Leaf of every row, from some block on."""
+        """Return the leaf of every row, from some block on."""
         at = np.full(len(X), start)
         todo = [start]
         for block in todo:
@@ -111,7 +111,7 @@ class UnitTree:
         self.offset[block] = self.offset[by]
 
     def members(self, leaf: Ints) -> dict[int, Ints]:
-        """Rows of every block, ascending, from the leaf of every row."""
+        """Return rows of every block, ascending, from the leaf of every row."""
         rows: dict[int, Ints] = {}
         for block in reversed(self.order()):
             if self.left[block] < 0:
@@ -124,7 +124,7 @@ class UnitTree:
 def in_units(
     grown: dict[str, NDArray[Any]], normalisation: Normalisation, digits: int | None
 ) -> tuple[UnitTree, list[float]]:
-    """The tree with rounded weights, and the offsets nearest to the grown ones.
+    """Return the tree with rounded weights, and the offsets nearest to the grown ones.
 
     The weight of the most important feature becomes 1: that is one number less to read.
     """
@@ -170,7 +170,7 @@ def find_offsets(
     *,
     is_short: bool,
 ) -> tuple[UnitTree, Ints]:
-    """The tree with offsets found again, and the leaf of every row in it.
+    """Return the tree with offsets found again, and the leaf of every row in it.
 
     ``leaf`` is where the grown tree sent every row, ``penalty`` the cost of a term or leaf.
     """
@@ -221,7 +221,7 @@ def _sweep(tree: UnitTree, rows: CompactRows, leaf: Ints, min_samples_leaf: floa
 def _find_cut(
     sums: Floats, gain: Floats, weight: Floats, near: float, min_samples_leaf: float
 ) -> tuple[float, float] | None:
-    """The neighbouring sums between which a cut costs least; equals: nearest to ``near``, then the lower."""
+    """Return the neighbouring sums between which a cut costs least; equals: nearest to ``near``, then the lower."""
     order = np.argsort(sums, kind="stable")
     sums = sums[order]
     cost, below = np.cumsum(gain[order])[:-1], np.cumsum(weight[order])[:-1]
@@ -262,7 +262,7 @@ def _drop_light(tree: UnitTree, rows: CompactRows, min_samples_leaf: float) -> I
 
 
 def _measure(tree: UnitTree, rows: CompactRows, leaf: Ints, penalty: float) -> float:
-    """The objective: costs of the rows in their leaves, and the penalty of all terms and leaves."""
+    """Return the objective: costs of the rows in their leaves, and the penalty of all terms and leaves."""
     total = 0.0
     for block in tree.order():
         if tree.left[block] >= 0:
@@ -279,7 +279,7 @@ def round_significant(values: Floats, digits: int) -> Floats:
 
 
 def shorten_between(low: float, high: float) -> float:
-    """The number of fewest decimals in (low, high], the one nearest to the middle."""
+    """Return the number of fewest decimals in (low, high], the one nearest to the middle."""
     exact_low, exact_high = Decimal(low), Decimal(high)
     middle = (exact_low + exact_high) / 2
     for place in range((exact_high - exact_low).adjusted() + 1, -400, -1):

@@ -56,7 +56,7 @@ class Sample(NamedTuple):
     rows: NDArray[np.int64] | None
 
     def take(self, values: NDArray[Any] | None) -> NDArray[Any] | None:
-        """The values of the sampled rows."""
+        """Return the values of the sampled rows."""
         return values if values is None or self.rows is None else values[self.rows]
 
 
@@ -86,7 +86,7 @@ class RowSource(ABC):
 
     @abstractmethod
     def __getitem__(self, rows: NDArray[Any]) -> RowSource:
-        """Some of the rows."""
+        """Return some of the rows."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -95,15 +95,15 @@ class RowSource(ABC):
 
     @abstractmethod
     def load(self) -> EncodedRows:
-        """All rows in memory."""
+        """Return all rows in memory."""
 
     @abstractmethod
     def sample(self, seed: int) -> Sample:
-        """The rows that scales and bins are learned from."""
+        """Return the rows that scales and bins are learned from."""
 
     @abstractmethod
     def find_span(self) -> Span:
-        """Ranges of all features."""
+        """Return ranges of all features."""
 
     def normalise(
         self,
@@ -113,39 +113,39 @@ class RowSource(ABC):
         n_threads: int,
         row: NDArray[np.int64] | None,
     ) -> tuple[Normalisation, Span]:
-        """Scales from the sample, and ranges of all rows; ``row`` has the original numbers of the rows."""
+        """Return scales from the sample, and ranges of all rows; ``row`` has the original numbers of the rows."""
         span = self.find_span()
         return learn_normalisation(sample.X, sample.take(weight), how, n_threads=n_threads), span
 
     @abstractmethod
     def read_indicators(self, encoding: Encoding) -> NDArray[Any]:
-        """All indicators of missing values, shape (n, n_indicators)."""
+        """Return all indicators of missing values, shape (n, n_indicators)."""
 
     @abstractmethod
     def drop_indicators(self, before: Encoding, after: Encoding) -> RowSource:
-        """The rows without the indicators that only the encoding before has."""
+        """Return the rows without the indicators that only the encoding before has."""
 
     @abstractmethod
     def read_levels(self, numbers: Encoding) -> Iterator[tuple[int, Levels]]:
-        """Parts of the rows: the number of the first, and the number of every row's category by column."""
+        """Return parts of the rows: the number of the first, and the number of every row's category by column."""
 
     def keep_levels(self, numbers: Encoding) -> Levels | None:
-        """Numbers of the categories of all rows by column, where they are in memory."""
+        """Return numbers of the categories of all rows by column, where they are in memory."""
         return None
 
     def find_fingerprint(self, labels: NDArray[Any]) -> str | None:
-        """SHA-256 of rows and labels, where they are in memory."""
+        """Return the SHA-256 of rows and labels, where they are in memory."""
         return None
 
     @abstractmethod
     def place_statistics(
         self, numbers: Encoding, encoding: Encoding, learned: dict[int, Statistics]
     ) -> RowSource:
-        """The rows with target statistics of the other folds in place of numbers of categories."""
+        """Return the rows with target statistics of the other folds in place of numbers of categories."""
 
     @abstractmethod
     def ask(self, model: Model, method: str, n_threads: int) -> Any:
-        """The result of a method of the model's scorer."""
+        """Return the result of a method of the model's scorer."""
 
     @abstractmethod
     def grow(
@@ -163,7 +163,7 @@ class RowSource(ABC):
     def add_left_out(
         self, add: AddLeftOut, model: Model, codes: NDArray[np.int32], n_threads: int
     ) -> tuple[NDArray[Any], ...]:
-        """The result of ``add`` for all rows."""
+        """Return the result of ``add`` for all rows."""
 
     @abstractmethod
     def code(
@@ -249,11 +249,11 @@ class MemoryRows(RowSource):
         return MemoryRows(self.rows[rows])
 
     def load(self) -> EncodedRows:
-        """The rows."""
+        """Return the rows."""
         return self.rows
 
     def find_fingerprint(self, labels: NDArray[Any]) -> str | None:
-        """SHA-256 of the shape, and of the bytes of all encoded rows and labels, row by row."""
+        """Return the SHA-256 of the shape, and of the bytes of all encoded rows and labels, row by row."""
         digest = hashlib.sha256(str(self.rows.shape).encode())
         for part in (self.rows.numbers, self.rows.codes, labels.reshape(len(labels), -1)):
             for first in range(0, len(part) if part.shape[1] else 0, _ROWS_HASHED):
@@ -261,12 +261,12 @@ class MemoryRows(RowSource):
         return digest.hexdigest()
 
     def sample(self, seed: int) -> Sample:
-        """All rows, or some of many."""
+        """Return all rows, or some of many."""
         rows = sample_rows(len(self), seed)
         return Sample(self.rows if rows is None else self.rows[rows], rows)
 
     def find_span(self) -> Span:
-        """Ranges of all features."""
+        """Return ranges of all features."""
         return Span.unknown(self.n_features).widen(self.rows)
 
     def normalise(
@@ -277,7 +277,7 @@ class MemoryRows(RowSource):
         n_threads: int,
         row: NDArray[np.int64] | None,
     ) -> tuple[Normalisation, Span]:
-        """Scales from the sample, and ranges of all rows; infinities are refused."""
+        """Return scales from the sample, and ranges of all rows; infinities are refused."""
         if sample.rows is None:  # ranges are found on the way
             span = Span.unknown(self.n_features)
             return learn_normalisation(self.rows, weight, how, row, n_threads, span), span
@@ -287,30 +287,30 @@ class MemoryRows(RowSource):
         return normalisation, span
 
     def read_indicators(self, encoding: Encoding) -> NDArray[Any]:
-        """All indicators of missing values."""
+        """Return all indicators of missing values."""
         return read_indicators(encoding, self.rows)
 
     def drop_indicators(self, before: Encoding, after: Encoding) -> RowSource:
-        """The rows without some indicators."""
+        """Return the rows without some indicators."""
         return MemoryRows(drop_numbers(before, after, self.rows))
 
     def read_levels(self, numbers: Encoding) -> Iterator[tuple[int, Levels]]:
-        """All rows as one part."""
+        """Yield all rows as one part."""
         yield 0, read_levels(numbers, self.rows)
 
     def keep_levels(self, numbers: Encoding) -> Levels | None:
-        """Numbers of the categories of all rows."""
+        """Return numbers of the categories of all rows."""
         return read_levels(numbers, self.rows)
 
     def place_statistics(
         self, numbers: Encoding, encoding: Encoding, learned: dict[int, Statistics]
     ) -> RowSource:
-        """The rows with target statistics."""
+        """Return the rows with target statistics."""
         fold = draw_folds(len(self))
         return MemoryRows(place_statistics(numbers, encoding, self.rows, learned, fold))
 
     def ask(self, model: Model, method: str, n_threads: int) -> Any:
-        """The result of a method of the model's scorer."""
+        """Return the result of a method of the model's scorer."""
         return self.rows.score(getattr(model.scorer, method), n_threads)
 
     def grow(
@@ -328,7 +328,7 @@ class MemoryRows(RowSource):
     def add_left_out(
         self, add: AddLeftOut, model: Model, codes: NDArray[np.int32], n_threads: int
     ) -> tuple[NDArray[Any], ...]:
-        """The result of ``add`` for all rows."""
+        """Return the result of ``add`` for all rows."""
         return add(model, self.rows, find_left_out(model, codes), n_threads)
 
     @contextmanager
@@ -349,7 +349,7 @@ class MemoryRows(RowSource):
 
 
 def code_rows(bins: _core.BoostBins, X: EncodedRows, n_threads: int = 1, first: int = 0) -> NDArray[np.uint8]:
-    """Codes of rows, a byte per slot of the bins; ``first`` is the number of the first row, for errors."""
+    """Return codes of rows, a byte per slot of the bins; ``first`` is the number of the first row, for errors."""
     codes = bins.encode(X.numbers, X.codes if X.has_codes else None, n_threads)
     if codes is None:
         refuse_infinity(X.expand(), np.arange(first, first + len(X)))
@@ -357,7 +357,7 @@ def code_rows(bins: _core.BoostBins, X: EncodedRows, n_threads: int = 1, first: 
 
 
 def hold_codes(codes: NDArray[np.uint8], bins: _core.BoostBins) -> Hold:
-    """Coded rows of this process."""
+    """Return coded rows of this process."""
 
     def hold(objective: dict[str, Any], labels: dict[str, Any]) -> Any:
         return _core.BoostRows(codes, bins, **objective, **labels)
@@ -376,7 +376,7 @@ def find_left_out(model: Model, codes: NDArray[np.int32]) -> Iterator[LeftOut]:
 def find_summary_span(
     summary: TableSummary, numbers: Encoding, encoding: Encoding, learned: dict[int, Statistics]
 ) -> Span:
-    """Ranges of all features from the summary of the columns, and from the target statistics of training rows."""
+    """Return the ranges of all features: from the summary of the columns and the target statistics of training rows."""
     span = summary.span(numbers)
     if not learned:
         return span

@@ -30,7 +30,7 @@ class Training(NamedTuple):
     row: NDArray[np.int64] | None  # where each row was given, if some are gone
     n_given: int
     encoding: Encoding
-    # Of a regression, shape (n,), or (n, k) of several responses: codes are 0, without classes and prior.
+    # Responses of a regression, shape (n,) or (n, k); codes are then 0, without classes and prior.
     response: NDArray[np.float64] | None = None
     response_names: tuple[str, ...] = ()  # of several responses
     levels: dict[int, NDArray[np.int64]] | None = None  # categories of columns that have target statistics
@@ -45,7 +45,7 @@ class Training(NamedTuple):
         return len(self.codes)
 
     def predict_rows(self, rows: NDArray[np.integer]) -> NDArray[Any]:
-        """All features of some rows, as predictions encode them: with target statistics of all rows."""
+        """Return all features of some rows, as predictions encode them: with target statistics of all rows."""
         taken = self.X[rows].load().expand()
         for column, levels in (self.levels or {}).items():
             encoder = self.encoding.encoders[column]
@@ -54,7 +54,7 @@ class Training(NamedTuple):
         return taken
 
     def take(self, rows: NDArray[np.int64]) -> Training:
-        """Some of the rows."""
+        """Return some of the rows."""
         return self._replace(
             X=self.X[rows],
             codes=self.codes[rows],
@@ -76,27 +76,27 @@ class Training(NamedTuple):
         return np.arange(n_classes - self.n_targets, n_classes, dtype=np.int32)
 
     def responses(self) -> tuple[NDArray[Any], int]:
-        """Responses that trees are grown from, a row per target: 0 and 1, or numbers divided by 2**exponent."""
+        """Return responses that trees are grown from, a row per target: 0 and 1, or numbers divided by 2**exponent."""
         if self.response is None:
             return (self.codes == self.targets[:, None]).astype(np.uint8), 0
         scaled, exponent = scale_down(self.response)
         return scaled[None], int(exponent)
 
     def raw_responses(self) -> NDArray[Any]:
-        """Responses that target statistics are means of, a row per target."""
+        """Return responses that target statistics are means of, a row per target."""
         if self.response is None:
             is_class: NDArray[np.bool_] = self.codes == self.targets[:, None]
             return is_class
         return self.response[None] if self.response.ndim == 1 else np.ascontiguousarray(self.response.T)
 
     def target_names(self) -> list[str]:
-        """Names of the targets, where there are several."""
+        """Return names of the targets, where there are several."""
         if self.response_names:
             return list(self.response_names)
         return [str(label) for label in self.classes.tolist()] if self.n_targets > 1 else []
 
     def record(self) -> ResponseRecord | None:
-        """The record of the responses in the model of a regression."""
+        """Return the record of the responses in the model of a regression."""
         return None if self.response is None else ResponseRecord.of(self.response, self.weight)
 
 
@@ -165,7 +165,7 @@ def _add_statistics(training: Training, earlier: Model | None) -> Training:
 
 
 def check_continued(earlier: Model, training: Training) -> None:
-    """With warm_start, the data must be of the kind the trees there are were grown from."""
+    """Check that the data have the columns and classes of an earlier fit (``warm_start``)."""
     if not np.array_equal(earlier.classes, training.classes):
         raise ValueError(
             f"y has the classes {training.classes.tolist()}, but the model has {earlier.classes.tolist()}: "

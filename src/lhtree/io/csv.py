@@ -62,7 +62,7 @@ class CsvReader:
             )
 
     def _parse(self, chunk: bytes, columns: list[str], n_before: int) -> Any:
-        """The record batch of a chunk of whole records; None if it holds blank lines only."""
+        """Return the record batch of a chunk of whole records; None if it holds blank lines only."""
         pa, arrow_csv = import_extra("pyarrow", "cli"), import_extra("pyarrow.csv", "cli")
         names = self._head.names
         try:
@@ -120,17 +120,17 @@ class CsvReader:
         return f"row {row + 1}"
 
     def share(self) -> float | None:
-        """The share of the bytes."""
+        """Return the share of the bytes that has been read."""
         return self._source.share()
 
     def estimate_bytes(self) -> int | None:
-        """A field takes about as much as text and as a number; gzip packs text to about a fifth."""
+        """Return the approximate memory: gzip packs text to about a fifth, and numbers take as much as text."""
         n_bytes = self._source.n_bytes
         return None if n_bytes is None else n_bytes * (10 if self._source.is_packed else 2)
 
 
 def _find_encoding(source: Source) -> str | None:
-    """The encoding: from the byte-order mark, else from the user; None for plain UTF-8, which needs no decoding."""
+    """Return the encoding of the byte-order mark, else that of the user; None for UTF-8, which needs no decoding."""
     head = source.feed.peek(4096)
     found = next((name for bom, name in _BOMS.items() if head.startswith(bom)), None)
     wanted = source.reading.encoding
@@ -167,7 +167,7 @@ class _Encoder:
         self._text, self._name, self._encoding = text, name, encoding
 
     def read(self, n: int) -> bytes:
-        """About n bytes; none at the end."""
+        """Return about n bytes; none at the end."""
         try:
             return self._text.read(max(1, n)).encode("utf-8", "replace")
         except UnicodeError:
@@ -203,7 +203,7 @@ def _read_head(source: Source, feed: Feed) -> CsvHeader:
 
 
 def settle_names(header: list[str]) -> list[str]:
-    """Names without surrounding blanks; a column without a name is called by its number."""
+    """Return names without surrounding blanks; a column without a name is called by its number."""
     return [name.strip() or f"#{number}" for number, name in enumerate(header, 1)]
 
 
@@ -251,7 +251,7 @@ class Lines:
 
 
 def cut_records(feed: Feed, delimiter: str, name: str) -> Iterator[bytes]:
-    """Chunks of whole records, of about a megabyte each unless a record is longer."""
+    """Yield chunks of whole records, of about a megabyte each unless a record is longer."""
     rest = b""
     while more := feed.read(max(CHUNK_BYTES, len(rest))):  # a long record is looked at few times
         if b"\0" in more:

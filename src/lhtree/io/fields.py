@@ -70,7 +70,7 @@ class Spelling(NamedTuple):
 
     @classmethod
     def _of_numbers(cls, text: Any, numbers: NDArray[np.float64], decimal: str) -> Spelling:
-        """The facts about text that holds numbers; other texts are seldom, so most columns take this way."""
+        """Return the facts about text that holds numbers, as most columns do."""
         pa, pc = import_extra("pyarrow", "cli"), import_extra("pyarrow.compute", "cli")
         is_known = ~np.isnan(numbers)
         if not is_known.any():
@@ -127,11 +127,11 @@ class FileColumn(ArrowColumn):
         self.is_text = find_arrow_kind(self.values.type) == "categories"
 
     def locate(self, row: int) -> str:
-        """How messages call a row: by its line, where the file has lines."""
+        """Return the name of a row in messages: its line, if the file has lines."""
         return self._locate(row)
 
     def clean(self, category: Category) -> Category | None:
-        """Text without surrounding blanks; None if it means missing."""
+        """Return text without surrounding blanks; None if it means missing."""
         text = category.strip() if isinstance(category, str) else category
         return None if text in self._markers else text
 
@@ -140,14 +140,14 @@ class FileColumn(ArrowColumn):
 
     @cached_property
     def spelling(self) -> Spelling:
-        """How the texts of a column of text are written."""
+        """Facts about the texts of a column of text."""
         return Spelling.of(self._flatten(), self._decimal)
 
     def _holds_objects(self) -> bool:
         return not self.is_text and super()._holds_objects()
 
     def numbers(self) -> NDArray[np.float64]:
-        """The values as float64, NaN where they are missing; an error where they are no numbers, or infinite."""
+        """Return the values as float64, NaN where they are missing; an error where they are no numbers, or infinite."""
         if not self.is_text:
             return super().numbers()
         text, decimal = self._flatten(), self._decimal
@@ -162,7 +162,7 @@ class FileColumn(ArrowColumn):
         return self._check_finite(numbers)
 
     def find_refusal(self, *, is_category: bool) -> Refusal | None:
-        """Why the column cannot be learned from, as categories or else as numbers."""
+        """Return the reason why the column cannot be learned from, as categories or else as numbers."""
         refusal = super().find_refusal(is_category=is_category)
         if refusal is None and self.is_text and not is_category:
             refusal = self.refuse_spelling(self.spelling)
@@ -226,7 +226,7 @@ class FileRows(Table):
         return int(self.records.num_rows)
 
     def column(self, name: str, markers: tuple[str, ...] = MISSING) -> FileColumn:
-        """The column of a name; ``markers`` are the texts that mean missing."""
+        """Return the column of a name; ``markers`` are the texts that mean missing."""
         return FileColumn(self, name, markers)
 
     def select(self, names: Sequence[str]) -> FileRows:
@@ -234,7 +234,7 @@ class FileRows(Table):
         return FileRows(self.records.select(list(names)), self.name, self.decimal, self.locate)
 
     def filter(self, is_kept: NDArray[np.bool_]) -> FileRows:
-        """Some of the rows."""
+        """Return some of the rows."""
         kept = np.flatnonzero(is_kept)
         return FileRows(
             self.records.filter(import_extra("pyarrow", "cli").array(is_kept)),
@@ -244,7 +244,7 @@ class FileRows(Table):
         )
 
     def take(self, row: int) -> FileRows:
-        """One of the rows."""
+        """Return one of the rows."""
         return FileRows(self.records.slice(row, 1), self.name, self.decimal, lambda _: self.locate(row))
 
     @cached_property
@@ -263,7 +263,7 @@ class FileRows(Table):
 
 
 def clean(text: Any, markers: tuple[str, ...] = MISSING) -> Any:
-    """Arrow text without surrounding blanks; null if it is a marker of a missing value."""
+    """Return Arrow text without surrounding blanks; null if it is a marker of a missing value."""
     pa, pc = import_extra("pyarrow", "cli"), import_extra("pyarrow.compute", "cli")
     trimmed = pc.utf8_trim_whitespace(text)
     is_missing = pc.is_in(trimmed, value_set=pa.array(markers, pa.string()))
@@ -271,7 +271,7 @@ def clean(text: Any, markers: tuple[str, ...] = MISSING) -> Any:
 
 
 def parse_numbers(text: Any, decimal: str = ".") -> NDArray[np.float64] | None:
-    """The numbers of text of Arrow, NaN where they are missing; None if some of it is no number and no truth value."""
+    """Return the numbers in Arrow text, NaN where missing; None if some text is neither a number nor true or false."""
     numbers = _cast(text, decimal)
     if numbers is None:  # most columns need no cleaning
         numbers = _cast(_number_truths(clean(text)), decimal)
@@ -279,7 +279,7 @@ def parse_numbers(text: Any, decimal: str = ".") -> NDArray[np.float64] | None:
 
 
 def find_text(text: Any, decimal: str = ".") -> int:
-    """The first row that is no number, of text for which ``parse_numbers`` gave None."""
+    """Return the first row that is no number, of text for which ``parse_numbers`` gave None."""
     low, high = 0, len(text)  # the rows before low are fine, those before high are not
     while high - low > 1:
         middle = (low + high) // 2
@@ -297,7 +297,7 @@ def are_dates(distinct: Any) -> bool:
 
 
 def find_marked(distinct: Any, decimal: str = ".") -> tuple[str | None, bool]:
-    """The first number with a sign, such as 1,234.5 or $5 or 5 %, and whether all texts are such or plain numbers."""
+    """Return the first number with a sign (1,234.5, $5, 5 %), and whether all texts are such or plain numbers."""
     pc = import_extra("pyarrow.compute", "cli")
     is_marked = pc.or_(
         pc.match_substring_regex(distinct, _GROUPED[decimal]), pc.match_substring_regex(distinct, _UNIT)
@@ -332,7 +332,7 @@ def _number_truths(text: Any) -> Any:
 
 
 def _point(text: Any, decimal: str) -> Any:
-    """Text whose decimal sign is a point; where it is a comma, a point is none and must not pass for one."""
+    """Return text with a decimal point; where the decimal sign is a comma, a point is made invalid."""
     if decimal == ".":
         return text
     pc = import_extra("pyarrow.compute", "cli")

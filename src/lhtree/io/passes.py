@@ -65,7 +65,7 @@ def open_passes(
     batch_rows: int | None = None,
     task: str = "classification",
 ) -> Passes:
-    """The passes over a source; ``target`` and ``sample_weight`` name columns of files, datasets and tables."""
+    """Return the passes over a source; ``target`` and ``sample_weight`` name columns of files, datasets and tables."""
     rows = batch_rows or _BATCH_ROWS
     if isinstance(source, (str, os.PathLike)):
         wanted = _need(target, source)
@@ -87,7 +87,7 @@ def open_passes(
 
 
 def pass_over_file(file: FilePasses) -> Passes:
-    """The passes over a file whose target has been read."""
+    """Return the passes over a file whose target has been read."""
     return Passes(lambda: (Batch(*batch) for batch in file.batches()), file.n_rows, file.as_categories)
 
 
@@ -107,7 +107,7 @@ def _check_batch(batch: Any) -> Batch:
 
 
 def _pass_over_calls(source: Callable[[], Any]) -> Passes:
-    """A function that gives batches."""
+    """Return the passes over a function that returns batches."""
     return Passes(
         _compare_passes(
             lambda: map(_check_batch, source()),
@@ -180,7 +180,7 @@ def _pass_over_arrays(source: tuple[Any, ...], batch_rows: int) -> Passes:
 
 
 def _pass_over_arrow(source: Any, target: str, weight: str | None, batch_rows: int) -> Passes:
-    """A dataset, a table or a record batch, read by the types of its columns."""
+    """Return the passes over a dataset, a table or a record batch, read by the types of its columns."""
     wanted = [target] if weight is None else [target, weight]
     check_known("target", wanted[:1], source.schema.names, "source")
     check_known("sample_weight", wanted[1:], source.schema.names, "source")
@@ -229,7 +229,7 @@ def check_room(
 
 @contextmanager
 def open_scratch(n_rows: int, n_columns: int, folder: str | None) -> Iterator[ScratchFile]:
-    """A ``ScratchFile`` of a byte per cell."""
+    """Return a ``ScratchFile`` of a byte per cell."""
     place = check_room(n_rows * n_columns, folder)
     with tempfile.TemporaryFile(dir=place, prefix="lhtree-") as file:
         yield ScratchFile(file, place, n_columns)

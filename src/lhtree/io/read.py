@@ -40,7 +40,7 @@ class TrainingTable(NamedTuple):
     n_dropped: int
 
     def take_responses(self, targets: Sequence[str], rows: Any = slice(None)) -> Any:
-        """The classes or responses of some rows; several responses as a frame with the names of the columns."""
+        """Return the classes or responses of some rows; several responses as a frame with the names of the columns."""
         y = self.y[rows]
         return y if y.ndim == 1 else import_extra("pandas", "cli").DataFrame(y, columns=list(targets))
 
@@ -159,7 +159,7 @@ def find_labels(
 
 
 def choose_columns(stream: Stream, targets: Sequence[str], drop: Sequence[str]) -> list[str]:
-    """The columns to learn from: all but the targets and those to drop."""
+    """Return the columns to learn from: all but the targets and those to drop."""
     for target in targets:
         if target in drop:
             raise OptionError("drop", target, "is the target column: do not drop it", is_usage=False)
@@ -176,7 +176,7 @@ def choose_columns(stream: Stream, targets: Sequence[str], drop: Sequence[str]) 
 
 
 def _settle(column: FileColumn, kept: NDArray[np.int64], *, is_category: bool) -> Any:
-    """The kept rows of a column as a numeric array or a pandas Categorical; or the refusal."""
+    """Return the kept rows of a column as a numeric array or a pandas Categorical; or the refusal."""
     refusal = column.find_refusal(is_category=is_category)
     if refusal is not None:
         return refusal
@@ -233,7 +233,7 @@ def read_rows(
 
 
 def make_frame(encoding: Encoding, encoded: NDArray[np.float64]) -> Any:
-    """A frame of pandas of encoded rows, with numbers and categories."""
+    """Return encoded rows as a pandas frame, with numbers and categories."""
     pandas = import_extra("pandas", "cli")
     columns: dict[str, Any] = {}
     for number, (name, encoder) in enumerate(zip(encoding.names, encoding.encoders, strict=True)):
@@ -293,7 +293,7 @@ class FilePasses:
         return "regression" if self.y.dtype.kind == "f" else "classification"
 
     def batches(self) -> Iterator[tuple[FileRows, NDArray[Any], NDArray[np.float64] | None]]:
-        """Batches of rows whose target is known, with their targets and weights."""
+        """Yield batches of rows whose target is known, with their targets and weights."""
         n_read = first = 0
         weight_name = [] if self._weight is None else [self._weight]
         for rows in self._read(list(dict.fromkeys([*self.names, self._target, *weight_name]))):
@@ -314,7 +314,7 @@ class FilePasses:
             raise self._refuse_change(f"{n_read:,}")
 
     def _read_labels(self, rows: FileRows) -> tuple[NDArray[np.bool_], NDArray[Any]]:
-        """Which rows have a target, and their targets, as the file has them now."""
+        """Return which rows have a target, and their targets, as in the file now."""
         if self.task == "regression":
             response = read_response(rows, self._target)
             is_known = ~np.isnan(response)

@@ -34,7 +34,7 @@ _JSON = re.compile(rb"""(\xef\xbb\xbf)?\s*(\{\s*["}]|\[\s*[\[{"\]])""")
 
 @dataclass(frozen=True)
 class Reading:
-    """How to read a table; None means detect automatically."""
+    """Options for reading a table; None means detect automatically."""
 
     format: str | None = None
     delimiter: str | None = None
@@ -56,7 +56,7 @@ class Feed(io.RawIOBase):
         self._raw, self._name, self._ahead = raw, name, b""
 
     def readable(self) -> bool:
-        """Bytes can be read."""
+        """Return True: bytes can be read."""
         return True
 
     def readinto(self, buffer: Any) -> int:
@@ -67,7 +67,7 @@ class Feed(io.RawIOBase):
         return len(content)
 
     def peek(self, n: int) -> bytes:
-        """The next bytes, without consuming them."""
+        """Return the next bytes, without consuming them."""
         while len(self._ahead) < n:
             try:
                 more = self._raw.read(n - len(self._ahead))
@@ -134,7 +134,7 @@ class Source:
         return "tsv" if stem.endswith((".tsv", ".tab")) else "csv"
 
     def open_whole(self) -> BinaryIO:
-        """The decompressed, seekable file, for formats whose directory is at the end."""
+        """Return the decompressed, seekable file, for formats whose directory is at the end."""
         if self.n_bytes is not None and self.path != "-" and not self.is_packed:
             return self._stack.enter_context(open(self.path, "rb"))
         spooled = self._stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
@@ -144,7 +144,7 @@ class Source:
         return spooled
 
     def share(self) -> float | None:
-        """The share of the bytes that has been read; None if their number is unknown."""
+        """Return the share of the bytes that has been read; None if their number is unknown."""
         return self._file.tell() / self.n_bytes if self.n_bytes else None
 
     def close(self) -> None:

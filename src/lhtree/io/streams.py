@@ -33,10 +33,10 @@ class Reader(Protocol):
         """Name of a data row in messages, counted from 0."""
 
     def share(self) -> float | None:
-        """The share of the table that has been read; None if it is unknown."""
+        """Return the share of the table that has been read; None if it is unknown."""
 
     def estimate_bytes(self) -> int | None:
-        """About how much memory the whole table takes; None if it is unknown."""
+        """Return the approximate memory of the whole table; None if it is unknown."""
 
 
 class Stream:
@@ -54,7 +54,7 @@ class Stream:
             seen.add(name)
 
     def batches(self, columns: Iterable[str], most_rows: int | None = None) -> Iterator[FileRows]:
-        """Batches of rows with these columns, of limited size; one empty batch if the table has no rows."""
+        """Yield batches of rows with these columns, of limited size; one empty batch if the table has no rows."""
         columns = list(columns)
         is_empty = True
         for rows in self._divide(self._reader.batches(columns), columns, most_rows):
@@ -81,7 +81,7 @@ class Stream:
                 self.n_rows += some.num_rows
 
     def read_all(self, columns: Iterable[str]) -> FileRows:
-        """These columns of all rows; there is at least one row."""
+        """Return these columns of all rows; there is at least one row."""
         batches = [rows.records for rows in self.batches(columns)]
         if not batches[0].num_rows:
             raise TableError(f"{self.name} has a header but no rows: pass a table with rows")
@@ -101,11 +101,11 @@ class Stream:
         return f"{self.name}, {self._reader.locate(row)}"
 
     def share(self) -> float | None:
-        """The share of the table that has been read; None if it is unknown."""
+        """Return the share of the table that has been read; None if it is unknown."""
         return self._reader.share()
 
     def estimate_bytes(self) -> int | None:
-        """About how much memory the whole table takes; None if it is unknown."""
+        """Return the approximate memory of the whole table; None if it is unknown."""
         return self._reader.estimate_bytes()
 
 
@@ -156,15 +156,15 @@ class ParquetReader:
                 yield batch.select(wanted).rename_columns(columns)
 
     def locate(self, row: int) -> str:
-        """Parquet has rows only."""
+        """Return the number of a row: Parquet has no lines."""
         return f"row {row + 1}"
 
     def share(self) -> float | None:
-        """The share of the rows."""
+        """Return the share of the rows that has been read."""
         return self._n_read / max(1, int(self._table.metadata.num_rows))
 
     def estimate_bytes(self) -> int | None:
-        """Eight bytes a cell."""
+        """Return the approximate memory: eight bytes a cell."""
         return 8 * int(self._table.metadata.num_rows) * len(self.schema)
 
 
@@ -197,15 +197,15 @@ class ArrowReader:
             yield self._table.get_batch(number)
 
     def locate(self, row: int) -> str:
-        """Arrow has rows only."""
+        """Return the number of a row: Arrow has no lines."""
         return f"row {row + 1}"
 
     def share(self) -> float | None:
-        """The share of the record batches, or of the bytes of a stream."""
+        """Return the share of the record batches that has been read, or of the bytes of a stream."""
         return self._source.share() if self._is_stream else self._share
 
     def estimate_bytes(self) -> int | None:
-        """As it is stored."""
+        """Return the approximate memory: as much as in the file."""
         return self._source.n_bytes
 
 
@@ -247,7 +247,7 @@ class ParquetFolder:
         self._n_read = 0
 
     def _join_schemas(self, given: Any) -> Any:
-        """The columns of all files, each of a type that holds the values of all files."""
+        """Return the columns of all files, each of a type that holds the values of all files."""
         pa = import_extra("pyarrow", "cli")
         schemas = [self._read_schema(number) for number in range(len(self._files))]
         own = set(schemas[0].names)
@@ -305,17 +305,17 @@ class ParquetFolder:
             raise ReadError(f"{self._name(number)} is damaged: {_shorten(error)}") from None
 
     def locate(self, row: int) -> str:
-        """The file of a row, where there are several, and its number there."""
+        """Return the file of a row, where there are several, and its number there."""
         file = min(bisect.bisect_right(self._first, row) - 1, len(self._files) - 1)
         place = f"row {row - self._first[file] + 1}"
         return f"{os.path.relpath(self._files[file].path, self._path)}, {place}" if self._is_folder else place
 
     def share(self) -> float | None:
-        """The share of the rows that has been read."""
+        """Return the share of the rows that has been read."""
         return self._n_read / max(1, self._first[-1])
 
     def estimate_bytes(self) -> int | None:
-        """Eight bytes a cell."""
+        """Return the approximate memory: eight bytes a cell."""
         return 8 * self._first[-1] * len(self.schema)
 
     def _name(self, number: int) -> str:

@@ -48,7 +48,7 @@ class Classes(NamedTuple):
 
 
 def read_classes(rows: FileRows, target: str) -> Classes:
-    """The classes of a column."""
+    """Return the classes of a column."""
     codes, found = _find_column(rows, target).distinct()
     place: dict[str, int] = {}
     table = np.full(len(found) + 1, -1)
@@ -96,7 +96,7 @@ def _are_names(classes: Classes) -> bool:
 
 
 def read_response(rows: FileRows, target: str) -> NDArray[np.float64]:
-    """The numbers of a column, NaN where they are missing; an error if they are no numbers."""
+    """Return the numbers of a column, NaN where they are missing; an error if they are no numbers."""
     column = rows.column(target)
     if column.kind in ("times", "other"):
         raise _refuse(target, "holds no numbers: pass a column of numbers")
@@ -108,19 +108,19 @@ def read_response(rows: FileRows, target: str) -> NDArray[np.float64]:
 
 
 def read_responses(rows: FileRows, targets: Sequence[str]) -> NDArray[np.float64]:
-    """The numbers of a column, shape (n,), or of several columns, shape (n, k)."""
+    """Return the numbers of a column, shape (n,), or of several columns, shape (n, k)."""
     columns = [read_response(rows, target) for target in targets]
     return columns[0] if len(columns) == 1 else np.stack(columns, axis=1)
 
 
 def find_complete(responses: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The rows of which no response is missing."""
+    """Return the rows of which no response is missing."""
     is_missing = np.isnan(responses)
     return np.flatnonzero(~(is_missing if is_missing.ndim == 1 else is_missing.any(axis=1)))
 
 
 def label_rows(classes: Classes, *, as_text: bool = False) -> NDArray[Any]:
-    """The class of every row that has one: whole numbers as numbers, else the text as written, so "01" is not 1."""
+    """Return the class of every row that has one: whole numbers, else the text as written, so that "01" is not 1."""
     numbers = [int(text.partition(".")[0]) for text in classes.texts if _WHOLE.fullmatch(text)]
     is_whole = not as_text and len(set(numbers)) == len(classes.texts)
     labels = np.array(numbers, dtype=np.int64) if is_whole else np.array(classes.texts, dtype=object)
@@ -145,14 +145,14 @@ def match_classes(rows: FileRows, target: str, known: NDArray[Any]) -> NDArray[n
 
 
 def read_groups(rows: FileRows, name: str) -> NDArray[Any]:
-    """The groups of a column as text, None where they are missing, shape (n,)."""
+    """Return the groups of a column as text, None where they are missing, shape (n,)."""
     texts, codes = read_classes(rows, name)
     groups: NDArray[Any] = np.array([*texts, None], dtype=object)[codes]
     return groups
 
 
 def find_known(is_known: NDArray[np.bool_], target: str, *, is_dropping: bool) -> NDArray[np.int64]:
-    """The rows whose target is known; an error that counts the others, unless they are to be left out."""
+    """Return the rows whose target is known; an error that counts the others, unless they are to be left out."""
     rows = np.flatnonzero(is_known)
     if len(rows) < len(is_known) and not is_dropping:
         raise refuse_missing(len(is_known) - len(rows), len(is_known), target)
@@ -160,7 +160,7 @@ def find_known(is_known: NDArray[np.bool_], target: str, *, is_dropping: bool) -
 
 
 def refuse_missing(n_missing: int, n_rows: int, target: str) -> OptionError:
-    """The error for rows whose target is missing."""
+    """Return the error for rows whose target is missing."""
     told = f"is missing in {n_missing} of {n_rows} rows: fill it in, or drop these rows"
     return _refuse(target, told, drop_missing_target=True)
 

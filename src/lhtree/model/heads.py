@@ -307,7 +307,7 @@ class NumberScoreHead(RawScoreHead):
 
 
 class _Pooled:
-    """Words for ensembles, whose raw scores are those of boosted trees plus those of a forest."""
+    """Words for ensembles, which add the scores of boosted trees and of a forest."""
 
     model_noun: ClassVar[str] = "an ensemble"
 
@@ -319,7 +319,7 @@ class PoolHead(_Pooled, RawScoreHead):
 
 @dataclass(frozen=True)
 class JointPoolHead(_Pooled, JointScoreHead):
-    """The same with boosted trees of all classes."""
+    """Ensembles with boosted trees of all classes."""
 
 
 @dataclass(frozen=True)
@@ -338,7 +338,7 @@ class AdditiveHead(RawScoreHead):
 
 @dataclass(frozen=True)
 class AdditiveNumberHead(NumberScoreHead):
-    """The same for numbers: additive regressors."""
+    """Additive regressors."""
 
     estimator_noun: ClassVar[str] = AdditiveHead.estimator_noun
     gain_noun: ClassVar[str] = AdditiveHead.gain_noun

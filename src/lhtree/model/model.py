@@ -119,18 +119,18 @@ class Model:
         return self.encoding.n_features
 
     def name_values(self, x: NDArray[Any]) -> dict[str, Any]:
-        """Values of a row by column, in original units and categories."""
+        """Return values of a row by column, in original units and categories."""
         return self.encoding.decode(x)
 
     def encode(self, X: Any, asked: Any = None) -> NDArray[Any]:
-        """Rows of a table as the numbers that the scorer takes, shape (n, m).
+        """Return rows of a table as the numbers that the scorer takes, shape (n, m).
 
         ``asked`` is the estimator or Scorer: messages name it, and it defines how unseen categories are treated.
         """
         return self.code(X, asked).expand()
 
     def code(self, X: Any, asked: Any = None) -> EncodedRows:
-        """Rows of a table, with codes instead of a feature per category."""
+        """Return rows of a table, with codes instead of a feature per category."""
         unseen = getattr(asked, "unseen", "missing")
         return self.encoding.code(
             X, unseen=unseen, owner="the model" if asked is None else type(asked).__name__
@@ -147,7 +147,7 @@ class Model:
         return [label.item() if isinstance(label, np.generic) else label for label in self.classes.tolist()]
 
     def find_positive(self, positive: Any = None) -> int | None:
-        """Index of the class of interest: the class passed, else the declared one; None without both."""
+        """Return the index of the class of interest: the class passed, else the declared one; None without both."""
         return self.positive if positive is None else find_class(positive, self.labels, "positive")
 
     @cached_property
@@ -184,7 +184,7 @@ class Model:
         return self.head.block_outcome(self.trees)
 
     def count_class(self, block: int, code: int, share: float) -> float:
-        """Weight of the rows of a class in a block of a tree of all classes, given its share.
+        """Return the weight of the rows of a class in a block of a tree of all classes, given its share.
 
         The leaves of a compact tree hold one row more, dealt to the classes by their prior.
         """
@@ -222,7 +222,7 @@ class Model:
         return bool((self.trees.weight == self.trees.n_samples).all())
 
     def normalise(self, X: NDArray[Any]) -> NDArray[np.float32]:
-        """Normalised values z of rows in original units, shape (n, m); NaN becomes 0."""
+        """Return normalised values z of rows in original units, shape (n, m); NaN becomes 0."""
         Z = _core.normalise(X, *self.normalisation)
         if Z is None:
             refuse_infinity(X)
@@ -262,22 +262,22 @@ class Model:
         return self.trees.target - np.int64(self.head.first_target)
 
     def name_target(self, tree: int) -> Any:
-        """The class of a tree; None where a number is predicted."""
+        """Return the class of a tree; None where a number is predicted."""
         return self.labels[int(self.trees.target[tree])] if self.labels else None
 
     def predict(self, X: Any, n_threads: int = 1) -> list[Any]:
-        """Predictions of rows in original units: labels, or numbers."""
+        """Return predictions of rows in original units: labels, or numbers."""
         return self.head.decode(self.ask(self.head.predicts, X, n_threads))
 
     def ask(self, method: str, X: NDArray[Any], n_threads: int = 1) -> Any:
-        """Result of a method of the scorer for rows in original units; infinities are rejected."""
+        """Return the result of a method of the scorer for rows in original units; infinities are rejected."""
         result = getattr(self.scorer, method)(X, n_threads)
         if result is None:
             refuse_infinity(X)
         return result
 
     def per_tree(self, X: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Membership μ and confidence d of every estimator and class, shape (n, n_estimators, K) each."""
+        """Return membership μ and confidence d of every estimator and class, shape (n, n_estimators, K) each."""
         shape = (len(X), self.n_estimators, self.n_targets)
         membership, confidence = (values.reshape(shape) for values in self.ask("per_tree", X))
         if self.head.shares_classes:
@@ -287,7 +287,7 @@ class Model:
         return self.head.spread(membership, lambda v: 1.0 - v), self.head.spread(confidence, lambda v: v)
 
     def staged_raw_score(self, X: EncodedRows, n_threads: int = 1) -> Iterator[NDArray[np.float64]]:
-        """Raw scores of a boosted model after every round, shape (n, n_targets) each; the last are its own."""
+        """Yield raw scores of a boosted model after every round, shape (n, n_targets) each; the last are its own."""
         if self.base is None:
             raise ValueError("the model is not boosted: it has no raw scores.")
         n_rounds, before = self.n_estimators, np.tile(self.base, (len(X), 1))
@@ -337,7 +337,7 @@ class Model:
         return first, second, n_trees
 
     def interval(self, prediction: NDArray[Any], coverage: float) -> NDArray[np.float64]:
-        """Prediction intervals of a regression, shape (n, 2)."""
+        """Return prediction intervals of a regression, shape (n, 2)."""
         if self.response is None:
             raise AttributeError("only a regression has prediction intervals: use predict_proba.")
         intervals = self.response.interval(prediction, coverage)
@@ -375,7 +375,7 @@ class Model:
         return int(np.argsort(self.ask("raw_score", x)[0], kind="stable")[target])
 
     def estimator(self, index: int) -> Model:
-        """The model of estimator ``index`` alone, or of a round of a boosted model: its tree of every target."""
+        """Return the model of estimator ``index`` alone, or of a round of a boosted model: its tree of every target."""
         n = self.n_estimators
         if not is_integer(index):
             raise refuse("index", index, f"an integer from 0 to {n - 1}")
@@ -413,12 +413,12 @@ def has_wolf(model: Any) -> bool:
 
 
 def takes_nothing(X: Any) -> bool:
-    """Stands for ``Scorer.takes`` where every table must be encoded."""
+    """Return False: replaces ``Scorer.takes`` if every table must be encoded."""
     return False
 
 
 def choose_trees(tree: Any, n_trees: int) -> range:
-    """Indices of the trees selected by ``tree``: None for all, or one index."""
+    """Return indices of the trees selected by ``tree``: None for all, or one index."""
     if tree is None:
         return range(n_trees)
     if not is_integer(tree) or not -n_trees <= tree < n_trees:

@@ -34,7 +34,7 @@ class ColumnProfile(NamedTuple):
     codes: tuple[int, ...] = ()  # categories: the most frequent, as numbers in the encoding
 
     def count_rows(self, values: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the rows in every bin, then those that are missing; ``values`` are numbers, or codes of categories."""
+        """Return counts of rows by bin, then of missing values; ``values`` are numbers, or codes of categories."""
         if values.dtype.kind == "f":
             known = values[~np.isnan(values)]
             places = np.searchsorted(np.array(self.edges), known)

@@ -40,7 +40,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class ForestRecord:
-    """How the estimators of a forest were grown, for warm starts, out-of-bag scores and single estimators."""
+    """Record of the fit of a forest, for warm starts, out-of-bag scores and single estimators."""
 
     betas: NDArray[np.float64]  # of every estimator
     tree_parameters: dict[str, Any]  # with which a tree would be fitted by itself, beta aside
@@ -53,7 +53,7 @@ class ForestRecord:
 
 @dataclass(frozen=True)
 class Bins:
-    """How boosting cuts features into bins (see ``bins.hpp``); the last bin of a feature is for missing values."""
+    """Bins of the features in boosting (see ``bins.hpp``); the last bin of a feature is for missing values."""
 
     ptr: NDArray[np.int64]  # first bin of every feature, shape (m + 1,)
     edge: NDArray[np.float64]  # upper edge of every bin, as z
@@ -72,7 +72,7 @@ class RacedSetting:
 
 @dataclass(frozen=True)
 class BoostRecord:
-    """How a boosted model was fitted, for warm starts."""
+    """Record of the fit of a boosted model, for warm starts."""
 
     learning_rate: float
     bins: Bins
@@ -89,7 +89,7 @@ class BoostRecord:
 
 @dataclass(frozen=True)
 class CompactRecord:
-    """How a compact tree was fitted."""
+    """Record of the fit of a compact tree."""
 
     penalty: float  # in use: given, or chosen by cross-validation
     rounding_loss: float  # training accuracy (R² of a regression) that rounding cost
@@ -98,7 +98,7 @@ class CompactRecord:
 
 @dataclass(frozen=True)
 class AdditiveRecord:
-    """How an additive model was fitted, and how it was edited since then."""
+    """Record of the fit of an additive model, and of its edits."""
 
     learning_rate: float
     n_iter: tuple[int, ...]  # cycles of every bag that were kept
@@ -125,7 +125,7 @@ class ResponseRecord:
     mean: float
     # Errors on rows that were left out, ascending, and the weights of the rows (None: 1 each). Of a forest:
     # |response - prediction of the trees that leave a row out|, times a factor for their number. Of a boosted model:
-    # those of five models; with several quantiles, how far a response is outside the least and the largest, less than
+    # errors of five models; with several quantiles, how far a response is outside the least and the largest, less than
     # 0 if it is inside.
     residual: NDArray[np.float64] | None = None
     residual_weight: NDArray[np.float64] | None = None
@@ -177,7 +177,7 @@ class ResponseRecord:
 
 @dataclass(frozen=True)
 class Provenance:
-    """Where a model comes from: its target and table, the settings in use, versions, and results on held-out rows."""
+    """Origin of a model: its target and table, the settings in use, versions, and results on held-out rows."""
 
     target: str | None = None  # name of the response
     fingerprint: str | None = None  # SHA-256 of encoded rows and responses; None if they were not in memory
@@ -243,7 +243,7 @@ class Calibration:
 
     @classmethod
     def of(cls, kind: str, knots: list[Knots]) -> Calibration:
-        """From the maps of the targets."""
+        """Join the maps of the targets."""
         ptr = np.cumsum([0, *(len(one.x) for one in knots)], dtype=np.int64)
         return cls(
             kind, ptr, np.concatenate([one.x for one in knots]), np.concatenate([one.y for one in knots])

@@ -192,7 +192,7 @@ class Trees:
         return parent
 
     def part(self, first: int, last: int) -> Trees:
-        """Trees first to last - 1 as separate Trees."""
+        """Return trees first to last - 1 as separate Trees."""
         bounds = {"tree": (first, last)}
         arrays = self.arrays()
         for name, array in SCHEMA.items():  # an array comes behind the pointers into its axis
@@ -208,7 +208,7 @@ class Trees:
         return Trees(**arrays)
 
     def __add__(self, other: Trees) -> Trees:
-        """The trees of both."""
+        """Return the trees of both."""
         names = self.arrays().keys() | other.arrays().keys()
         joined = {}
         for name in names:
@@ -239,14 +239,14 @@ class Trees:
         return np.repeat(np.arange(self.n_blocks), np.diff(self.value_ptr))
 
     def depths(self) -> Ints:
-        """Depth of every block; roots have 0."""
+        """Return the depth of every block; roots have 0."""
         depth = np.zeros(self.n_blocks, dtype=np.int32)
         for level, blocks in enumerate(self.levels()):
             depth[blocks] = level
         return depth
 
     def levels(self) -> list[NDArray[np.int64]]:
-        """The blocks of every depth."""
+        """Return the blocks of every depth."""
         levels, level = [], np.asarray(self.block_ptr[:-1])
         while len(level):
             levels.append(level)
@@ -294,7 +294,7 @@ class Trees:
         return importance / importance.sum() if importance.sum() > 0.0 else np.zeros(n_features)
 
     def gains(self) -> Floats:
-        """Decrease of the impurity from every block to its children, shape (n_blocks,); 0 in leaves.
+        """Return the decrease of the impurity from every block to its children, shape (n_blocks,); 0 in leaves.
 
         The impurity is t·u / (t + u) of targets and others, or the squared error of a response of any number. Of all
         classes it is the weight times 1 - Σ share². ``gain`` takes its place where it is given.
@@ -303,7 +303,7 @@ class Trees:
         return gains if unit == 1.0 else gains * unit**2
 
     def _measure_gains(self) -> tuple[Floats, float]:
-        """The gains in units of the square of a number, and that number."""
+        """Return the gains in units of the square of a number, and that number."""
         if "gain" in self.arrays():
             return self.gain, 1.0
         gains, branching = np.zeros(self.n_blocks), np.flatnonzero(self.left >= 0)
@@ -328,7 +328,7 @@ class Trees:
 
 
 def bound_values(X: NDArray[Any], centre: Floats) -> Floats:
-    """Rows as trees in the user's units read them: float64 between bounds, with the centre where a value is missing."""
+    """Return rows for trees in the user's units: float64, clipped, with the centre in place of missing values."""
     X = X.astype(np.float64)
     bounded = np.clip(X, -MOST_VALUE, MOST_VALUE)
     bounded = np.where(np.abs(bounded) < LEAST_VALUE, 0.0, bounded)
@@ -352,7 +352,7 @@ SCHEMA: dict[str, Array] = {one.name: one.metadata["array"] for one in fields(Tr
 
 
 def join_trees(parts: Sequence[Trees]) -> Trees:
-    """The trees of some parts, of which there is at least one, one after the other."""
+    """Return the trees of some parts, of which there is at least one, one after the other."""
     parts = list(parts)
     while len(parts) > 1:  # neighbours join, so that arrays are copied a few times only
         pairs = zip(parts[::2], parts[1::2], strict=False)

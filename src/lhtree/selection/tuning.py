@@ -260,7 +260,7 @@ class Tuning:
         return {name: value for name, value in candidate.params.items() if value != self.defaults[name]}
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything except the estimator, as values that can be written as JSON."""
+        """Return everything except the estimator, as values that can be written as JSON."""
         return {
             "metric": self.metric,
             "n_folds": self.n_folds,
@@ -281,7 +281,7 @@ class Tuning:
         }
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per candidate, best first: parameters and scores."""
+        """Return one row per candidate, best first: parameters and scores."""
         loss = self.candidates[0].loss_name
         rows = [
             candidate["parameters"]

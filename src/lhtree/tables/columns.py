@@ -76,13 +76,13 @@ class Column(ABC):
 
     @abstractmethod
     def _read_numbers(self) -> NDArray[np.float64]:
-        """The values of a numeric column as float64, NaN where missing."""
+        """Return the values of a numeric column as float64, NaN where missing."""
 
     @abstractmethod
     def _read_distinct(self) -> tuple[Codes, Sequence[Any]]: ...
 
     def numbers(self) -> NDArray[np.float64]:
-        """The values as float64, NaN where missing; an error if they are not numeric, or infinite."""
+        """Return the values as float64, NaN where missing; an error if they are not numeric, or infinite."""
         if self.kind in _HELD:
             raise refuse_columns([self._refuse_kind()])
         if self.kind == "categories":
@@ -101,13 +101,13 @@ class Column(ABC):
         return self._check_finite(numbers)
 
     def distinct(self) -> tuple[Codes, Sequence[Any]]:
-        """The distinct values, and the index of every row's value among them, -1 where missing."""
+        """Return the distinct values, and the index of every row's value among them, -1 where missing."""
         if self._holds_objects():
             raise refuse_columns([self._refuse_kind()])
         return self._read_distinct()
 
     def categories(self) -> tuple[Codes, list[Category]]:
-        """The index of every row's category, -1 where missing, and the categories in order."""
+        """Return the index of every row's category, -1 where missing, and the categories in order."""
         codes, found = self.distinct()
         settled = [None if is_missing(value) else self.clean(settle(value)) for value in found]
         known = list(dict.fromkeys(category for category in settled if category is not None))
@@ -118,11 +118,11 @@ class Column(ABC):
         return table[codes], known
 
     def clean(self, category: Category) -> Category | None:
-        """A category without artefacts of the table's format; None if it means missing."""
+        """Return a category without artefacts of the table's format; None if it means missing."""
         return category
 
     def find_refusal(self, *, is_category: bool) -> Refusal | None:
-        """Why the column cannot be used for training, as categories or else as numbers."""
+        """Return the reason why the column cannot be used for training, as categories or else as numbers."""
         if self._holds_objects() or (self.kind == "mixed" and not is_category):
             return self._refuse_kind()
         return None
@@ -151,7 +151,7 @@ class Column(ABC):
 
 
 def refuse_columns(refused: Sequence[Refusal]) -> Exception:
-    """The error for columns that cannot be used: the first one in full, then the others briefly."""
+    """Return the error for columns that cannot be used: the first one in full, then the others briefly."""
     first, *others = refused
     message = f"{first.column.origin}: {first.column.title} {first.reason}: {first.remedy}"
     if others:
@@ -164,7 +164,7 @@ def refuse_columns(refused: Sequence[Refusal]) -> Exception:
 
 
 def find_kind(values: Iterable[Any]) -> str:
-    """The kind of some objects, ignoring missing ones."""
+    """Return the kind of some objects, ignoring missing ones."""
     types = set(map(type, values))
     if not types:
         return "nothing"
@@ -189,19 +189,19 @@ def is_missing(value: Any) -> bool:
 
 
 def make_numbers(values: Iterable[Any]) -> NDArray[np.float64]:
-    """Objects that are numbers, or missing, as float64."""
+    """Return objects that are numbers, or missing, as float64."""
     return np.array([np.nan if is_missing(value) else value for value in values], dtype=np.float64)
 
 
 def number_distinct(values: Iterable[Any]) -> tuple[Codes, list[Any]]:
-    """Distinct objects in order of appearance, and the index of each row's object."""
+    """Return distinct objects in order of appearance, and the index of each row's object."""
     table: dict[Any, int] = {}
     codes = np.array([table.setdefault(value, len(table)) for value in values], dtype=np.int64)
     return codes, list(table)
 
 
 def settle(value: Any) -> Category:
-    """A category as it is stored: text, a finite number or a bool; anything else as text."""
+    """Return a category as it is stored: text, a finite number or a bool; anything else as text."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float):
@@ -273,7 +273,7 @@ class ArrayColumn(Column):
 
     @property
     def title(self) -> str:
-        """How messages call the column."""
+        """Name of the column in messages."""
         return super().title if isinstance(self.name, str) else f"column {self.name}"
 
     def _find_kind(self) -> str:
@@ -312,7 +312,7 @@ class ArrowColumn(Column):
         return codes, encoded.dictionary.to_pylist()
 
     def _flatten(self) -> Any:
-        """The values in one piece, without a dictionary."""
+        """Return the values in one piece, without a dictionary."""
         pa = import_extra("pyarrow", "cli")
         parts = self.values.chunks if isinstance(self.values, pa.ChunkedArray) else [self.values]
         is_text = find_arrow_kind(self.values.type) == "categories"

@@ -25,7 +25,7 @@ _NO_ROWS = np.empty(0, dtype=np.int64)
 
 
 class ColumnEncoder(ABC):
-    """How one column becomes features.
+    """Encoder of one column as features.
 
     Attributes
     ----------

@@ -34,7 +34,7 @@ MOST_FEATURE_LETTERS = 1 << 28  # of all column names, each counted once per fea
 
 @dataclass(frozen=True)
 class Encoding:
-    """How the columns of a table become features.
+    """Encoders of all columns of a table.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class Encoding:
 
     @classmethod
     def plain(cls, n_columns: int, names: Sequence[str] | None = None) -> Encoding:
-        """The encoding of columns of numbers."""
+        """Return the encoding of columns of numbers."""
         told = names or [f"x{number}" for number in range(n_columns)]
         return cls(tuple(told), (Numbers(),) * n_columns, names is not None)
 
@@ -88,7 +88,7 @@ class Encoding:
 
     @cached_property
     def is_category(self) -> NDArray[np.bool_]:
-        """Which features represent a category, shape (m,)."""
+        """Whether features represent a category, shape (m,)."""
         return np.array([some is not None for some in self.categories])[self.column]
 
     @cached_property
@@ -97,7 +97,7 @@ class Encoding:
 
     @cached_property
     def is_one_hot(self) -> NDArray[np.bool_]:
-        """Which features are 1 for one category and 0 for the others, shape (m,)."""
+        """Whether features are 1 for one category and 0 for the others, shape (m,)."""
         return np.asarray(self._features == LEVEL)
 
     @cached_property
@@ -112,16 +112,16 @@ class Encoding:
 
     @cached_property
     def is_indicator(self) -> NDArray[np.bool_]:
-        """Which features are 1 where a number is missing, shape (m,)."""
+        """Whether features are 1 where a number is missing, shape (m,)."""
         return np.asarray(self._features == INDICATOR)
 
     @cached_property
     def is_statistic(self) -> NDArray[np.bool_]:
-        """Which features are target statistics of a category, shape (m,)."""
+        """Whether features are target statistics of a category, shape (m,)."""
         return np.asarray(self._features == STATISTIC)
 
     def statistic_of(self, column: int) -> TargetStatistic | None:
-        """The target statistic of a column, if it has one."""
+        """Return the target statistic of a column, if it has one."""
         encoder = self.encoders[column]
         return encoder if isinstance(encoder, TargetStatistic) else None
 
@@ -151,7 +151,7 @@ class Encoding:
         return int(self.ptr[-1])
 
     def features_of(self, column: int) -> slice:
-        """The features of a column."""
+        """Return the features of a column."""
         return slice(int(self.ptr[column]), int(self.ptr[column + 1]))
 
     def sum_columns(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -164,7 +164,7 @@ class Encoding:
         return summed
 
     def encode(self, X: Any, **options: Any) -> NDArray[Any]:
-        """All features of the rows of a table, shape (n, n_features); options as for ``code``."""
+        """Return all features of the rows of a table, shape (n, n_features); options as for ``code``."""
         return self.code(X, **options).expand()
 
     def code(
@@ -176,7 +176,7 @@ class Encoding:
         n_unseen: Counter[str] | None = None,
         warns: bool = True,
     ) -> EncodedRows:
-        """Rows of a table as numbers, and as codes where columns hold categories.
+        """Return rows of a table as numbers, and as codes where columns hold categories.
 
         Parameters
         ----------
@@ -237,7 +237,7 @@ class Encoding:
         return all(isinstance(encoder, Numbers) for encoder in self.encoders)
 
     def code_numbers(self, array: NDArray[Any]) -> EncodedRows:
-        """Rows of numbers, with an indicator behind each column that has one."""
+        """Return rows of numbers, with an indicator behind each column that has one."""
         if self.is_plain:
             return EncodedRows.plain(array)
         features = array[:, self.column]
@@ -245,7 +245,7 @@ class Encoding:
         return EncodedRows.plain(features)
 
     def allocate(self, n_rows: int) -> tuple[EncodedRows, list[NDArray[Any]]]:
-        """Empty rows, and where in them the features or codes of every column go, shape (n, ...) each."""
+        """Return empty rows, and where in them the features or codes of every column go, shape (n, ...) each."""
         numbers = np.empty((n_rows, int((self.levels == 0).sum())))
         codes = np.empty((n_rows, int((self.levels > 0).sum())), dtype=np.int32)
         nothing = np.empty((n_rows, 1), dtype=np.int32)  # for a column of categories that has none
@@ -294,7 +294,7 @@ class Encoding:
         )
 
     def encode_row(self, values: Sequence[Any], *, unseen: str = "missing") -> NDArray[np.float64]:
-        """One row, a value per column, as numbers, shape (m,)."""
+        """Return one row, a value per column, as numbers, shape (m,)."""
         columns = [
             ArrayColumn(np.array([value], dtype=object), name)
             for name, value in zip(self.names, values, strict=True)
@@ -303,12 +303,12 @@ class Encoding:
         return row
 
     def decode(self, x: NDArray[Any]) -> dict[str, Any]:
-        """The values of a row by column; None where a category is missing."""
+        """Return the values of a row by column; None where a category is missing."""
         pairs = zip(self.names, self.encoders, strict=True)
         return {name: each.decode(x[self.features_of(i)]) for i, (name, each) in enumerate(pairs)}
 
     def find_columns(self, names: Sequence[str], where: str) -> list[str]:
-        """The columns of the model among the names of a file: by name, or in order where the model has no names."""
+        """Return the columns of the model among those of a file: by name, or in order if the model has no names."""
         known = set(names)
         found = [name if name in known else name.strip() for name in self.names]
         lacking = [name for name in found if name not in known]
@@ -340,7 +340,7 @@ class Encoding:
         return self.replace({i: LevelNumbers(self.categories[i] or ()) for i in self.counted})
 
     def to_dict(self) -> dict[str, Any]:
-        """The encoding as plain Python values that can be written as JSON, but for the values of ``statistics``."""
+        """Return the encoding as plain values that can be written as JSON, except the values of ``statistics``."""
         return {
             "names": list(self.names),
             "has_names": self.has_names,
@@ -355,7 +355,7 @@ class Encoding:
 
     @classmethod
     def from_dict(cls, facts: dict[str, Any], statistics: NDArray[np.float64] | None = None) -> Encoding:
-        """The encoding that ``to_dict`` and ``statistics`` described."""
+        """Return the encoding that ``to_dict`` and ``statistics`` described."""
         encoders, first = [], 0
         for column in facts["columns"]:
             values = None

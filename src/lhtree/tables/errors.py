@@ -62,13 +62,13 @@ _MOST_COMPARED = 1000  # names, because each takes 30 microseconds
 
 
 def shorten(value: Any) -> str:
-    """A value of a table as messages show it: text in quotes, and never longer than a line."""
+    """Return a value of a table as messages show it: text in quotes, and never longer than a line."""
     shown = repr(value)
     return shown if len(shown) <= _MOST_SHOWN else f"{shown[: _MOST_SHOWN - 3]}…"
 
 
 def find_nearest(name: str, names: Sequence[str]) -> str:
-    """The end of a message: the name that was probably meant, or the first few available."""
+    """Return the end of a message: the name that was probably meant, or the first few available."""
     folded = {known.casefold(): known for known in names}
     meant = _find_alike(name.casefold(), folded) if len(folded) > _MOST_COMPARED else folded
     near = difflib.get_close_matches(name.casefold(), meant, 1, 0.5)

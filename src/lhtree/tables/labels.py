@@ -48,7 +48,7 @@ def find_class(label: Any, classes: Sequence[Any], name: str) -> int:
 
 
 def take_numbers(y: Any, n_rows: int, name: str = "y", n_responses: int = 1) -> NDArray[np.float64]:
-    """The responses of rows, finite numbers of shape (n,), or (n, k) of several responses."""
+    """Return the responses of rows, finite numbers of shape (n,), or (n, k) of several responses."""
     try:
         response = np.asarray(y, dtype=np.float64)
     except (ValueError, TypeError) as error:
@@ -67,7 +67,7 @@ def take_numbers(y: Any, n_rows: int, name: str = "y", n_responses: int = 1) -> 
 def check_sample_weight(
     sample_weight: Any, n_rows: int, name: str = "sample_weight"
 ) -> NDArray[np.float64] | None:
-    """One finite weight of at least 0 per row, not all 0."""
+    """Return one finite weight of at least 0 per row, not all 0."""
     if sample_weight is None:
         return None
     try:

@@ -33,7 +33,7 @@ _NOTHING = np.empty(0)
 
 
 class Wanted(NamedTuple):
-    """How the columns of a table are to be read.
+    """Options for learning the columns of a table.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class PartValues(NamedTuple):
         return len(self.columns[0] if self.array is None else self.array)
 
     def take(self, rows: Any) -> PartValues:
-        """Some of the rows."""
+        """Return some of the rows."""
         own = None if self.array is None else self.array[rows]
         return PartValues([column[rows] for column in self.columns], own)
 
@@ -206,12 +206,12 @@ class TableSummary:
         return encoded
 
     def count_missing(self) -> dict[str, int]:
-        """Missing values by column, where there are any."""
+        """Return missing values by column, where there are any."""
         pairs = zip(self.names or (), self.columns, strict=False)
         return {name: column.n_missing for name, column in pairs if column.n_missing}
 
     def span(self, encoding: Encoding) -> Span:
-        """Ranges of all features; unknown of columns that become target statistics."""
+        """Return ranges of all features; unknown of columns that become target statistics."""
         span = Span.unknown(encoding.n_features)
         for number, (encoder, known) in enumerate(zip(encoding.encoders, self.columns, strict=True)):
             own = encoding.features_of(number)
@@ -342,18 +342,18 @@ class ColumnSummary:
         return OneHot(tuple(found)) if len(found) <= max_one_hot else LevelNumbers(tuple(found))
 
     def _find_places(self, encoder: Levels) -> NDArray[np.int64]:
-        """The number in the encoder of every category, and -1 for a missing one."""
+        """Return the number in the encoder of every category, and -1 for a missing one."""
         place = {category: number for number, category in enumerate(encoder.categories)}
         own = [place[one] if one in place else place[str(one)] for one in self._place]
         return np.array([*own, -1], dtype=np.int64)
 
     def renumber(self, encoder: Levels, codes: NDArray[Any]) -> NDArray[np.int64]:
-        """Numbers of categories as in the encoder; parts in which all values are missing may be NaN."""
+        """Return numbers of categories as in the encoder; parts in which all values are missing may be NaN."""
         own: NDArray[np.int64] = np.nan_to_num(codes, nan=-1.0).astype(np.int64)
         return self._find_places(encoder)[own]
 
     def count(self, encoder: Levels) -> NDArray[np.int64]:
-        """Rows of every category of the encoder."""
+        """Return rows of every category of the encoder."""
         counts = np.zeros(len(encoder.categories), dtype=np.int64)
         counts[self._find_places(encoder)[:-1]] = self._counts
         return counts
@@ -386,7 +386,7 @@ def find_kept(sample_weight: Any, n_rows: int) -> Kept:
 
 
 def _count_missing(array: NDArray[Any]) -> NDArray[np.int64]:
-    """Missing values of every column, in little memory."""
+    """Return missing values of every column, in little memory."""
     n_missing = np.zeros(array.shape[1], dtype=np.int64)
     for first in range(0, len(array), _ROWS_AT_ONCE):
         is_missing = np.isnan(array[first : first + _ROWS_AT_ONCE])
@@ -396,7 +396,7 @@ def _count_missing(array: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def refuse_unusable(columns: Sequence[Column], chosen: set[int], *, is_file: bool = False) -> None:
-    """One error lists all columns that cannot be used; how text of a file is read was decided by all of its rows."""
+    """Raise one error for all columns that cannot be used; text of a file is judged by all of its rows."""
     refused: list[Refusal] = []
     for number, column in enumerate(columns):
         if is_file and column.is_text:
@@ -412,7 +412,7 @@ def refuse_unusable(columns: Sequence[Column], chosen: set[int], *, is_file: boo
 
 
 def choose_columns(columns: Sequence[Column], categorical_features: Any) -> set[int]:
-    """Indices of the columns of categories: by their types, or listed by name, by index or by a mask."""
+    """Return indices of the columns of categories: by their types, or listed by name, by index or by a mask."""
     if isinstance(categorical_features, str) and categorical_features == "from_dtype":
         return {number for number, column in enumerate(columns) if column.kind == "categories"}
     if categorical_features is None:

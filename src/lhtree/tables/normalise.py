@@ -37,12 +37,12 @@ class Span(NamedTuple):
 
     @classmethod
     def unknown(cls, n_features: int) -> Span:
-        """A span to be filled in."""
+        """Return a span to be filled in."""
         low, high = np.full((2, n_features), np.nan)
         return cls(low, high, np.ones(n_features, dtype=bool))
 
     def widen(self, X: EncodedRows) -> Span:
-        """The span widened by the rows of X."""
+        """Return the span widened by the rows of X."""
         low, high = X.extremes()
         return Span(np.fmin(self.low, low), np.fmax(self.high, high), self.is_whole & X.are_whole())
 
@@ -137,7 +137,7 @@ def _minmax(columns: Columns, weight: Weight) -> tuple[Any, Any]:
 
 
 def _quantiles(columns: Columns, weight: Weight, shares: tuple[float, ...]) -> list[NDArray[np.float64]]:
-    """Weighted inverted-CDF quantiles: the least value at which the share of the weight from below is reached."""
+    """Return weighted inverted-CDF quantiles: the least value at which the cumulative weight reaches the share."""
     n_rows = columns.shape[1]
     if weight is None:
         reached = np.arange(1, n_rows + 1) / n_rows
@@ -154,7 +154,7 @@ def _quantiles(columns: Columns, weight: Weight, shares: tuple[float, ...]) -> l
 
 
 def _select(column: NDArray[np.float64], at: list[int]) -> list[np.float64]:
-    """The values at places ``at`` of the sorted column: a sample narrows the range to search for each."""
+    """Return the values at places ``at`` of the sorted column: a sample narrows the range to search for each."""
     n_rows, n_zeros = len(column), int(np.count_nonzero(column == 0.0))
     if n_zeros + np.count_nonzero(column == 1.0) == n_rows:
         return [np.float64(place >= n_zeros) for place in at]

@@ -33,13 +33,13 @@ class EncodedRows:
 
     @classmethod
     def plain(cls, numbers: NDArray[Any]) -> EncodedRows:
-        """Rows of numbers only."""
+        """Return rows of numbers only."""
         n_rows, n_numbers = numbers.shape
         return cls(numbers, np.empty((n_rows, 0), dtype=np.int32), np.zeros(n_numbers, dtype=np.int32))
 
     @classmethod
     def join(cls, parts: Sequence[EncodedRows]) -> EncodedRows:
-        """The rows of some parts, at least one, one after the other."""
+        """Return the rows of some parts, at least one, one after the other."""
         if len(parts) == 1:
             return parts[0]
         numbers = np.concatenate([part.numbers for part in parts])
@@ -49,7 +49,7 @@ class EncodedRows:
         return len(self.numbers)
 
     def __getitem__(self, rows: Any) -> EncodedRows:
-        """Some rows, by anything that gives an array of them."""
+        """Return some rows, by anything that gives an array of them."""
         # take is several times faster than indexing with an array of row numbers
         is_listed = isinstance(rows, np.ndarray) and rows.dtype.kind in "iu"
         numbers = self.numbers.take(rows, axis=0) if is_listed else self.numbers[rows]
@@ -75,13 +75,13 @@ class EncodedRows:
         return self.numbers.dtype
 
     def arguments(self) -> dict[str, Any]:
-        """The arguments for these rows of the core's functions."""
+        """Return the arguments for these rows of the core's functions."""
         if not self.has_codes:
             return {"X": self.numbers}
         return {"X": self.numbers, "codes": self.codes, "levels": self.levels}
 
     def expand(self) -> NDArray[Any]:
-        """All features, shape (n, m); NaN in all levels of a column where it is missing."""
+        """Return all features, shape (n, m); NaN in all levels of a column where it is missing."""
         if not self.has_codes:
             return self.numbers
         return _core.expand_levels(self.numbers, self.codes, self.levels)
@@ -96,7 +96,7 @@ class EncodedRows:
         return join_results([method(batch, n_threads) for _, batch in self.batches()])
 
     def batches(self) -> Iterator[tuple[slice, NDArray[Any]]]:
-        """All features, batch by batch where there are one-hot columns, and the rows of each batch."""
+        """Yield all features, batch by batch where there are one-hot columns, and the rows of each batch."""
         n_rows, n_features = self.shape
         step = max(1, _BATCH_BYTES // (8 * n_features)) if self.has_codes else max(1, n_rows)
         for first in range(0, n_rows, step):
@@ -104,7 +104,7 @@ class EncodedRows:
             yield some, self[some].expand()
 
     def transpose(self, some: slice) -> NDArray[np.float64]:
-        """Some features of all rows, shape (n_features, n), so that passes run along memory."""
+        """Return some features of all rows, shape (n_features, n), so that passes run along memory."""
         if not self.has_codes:
             numbers = self.numbers[:, some]
             columns = np.empty(numbers.shape[::-1])
@@ -125,7 +125,7 @@ class EncodedRows:
         return np.array(transposed)
 
     def extremes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Smallest and largest value of every feature; NaN where all are missing."""
+        """Return smallest and largest value of every feature; NaN where all are missing."""
         if not self.has_codes:
             return _reduce_rows(np.fmin, self.numbers), _reduce_rows(np.fmax, self.numbers)
         low, high = np.full((2, self.shape[1]), np.nan)
@@ -186,7 +186,7 @@ def _reduce_rows(how: np.ufunc, numbers: NDArray[Any]) -> NDArray[Any]:
 
 
 def join_results(parts: Sequence[Any]) -> Any:
-    """Results of the core for parts of the rows, an array or a tuple of arrays each, as one."""
+    """Return results of the core for parts of the rows, an array or a tuple of arrays each, as one."""
     if len(parts) == 1:
         return parts[0]
     if isinstance(parts[0], tuple):
@@ -195,7 +195,7 @@ def join_results(parts: Sequence[Any]) -> Any:
 
 
 def sample_rows(n_rows: int, seed: int) -> NDArray[np.int64] | None:
-    """Ascending numbers of the sampled rows, a function of their numbers only; None where all are taken."""
+    """Return ascending numbers of the sampled rows, a function of their numbers only; None where all are taken."""
     return None if n_rows <= MOST_SAMPLED else _core.sample_rows(n_rows, seed, MOST_SAMPLED)
 
 

@@ -26,7 +26,7 @@ _SEED = 0x1715609F7C746C69  # of the folds: a model without draws does not depen
 
 
 def draw_folds(n_rows: int, first: int = 0) -> Ints:
-    """The fold of every row, shape (n,), a function of its number, which begins at ``first``."""
+    """Return the fold of every row, shape (n,), a function of its number, which begins at ``first``."""
     return (_core.draw_keys(_SEED, _core.Stream.statistic_folds, n_rows, first) % np.uint64(N_FOLDS)).astype(
         np.int64
     )
@@ -54,7 +54,7 @@ class Statistics:
     prior: Floats
 
     def place(self, codes: Ints, fold: Ints) -> Floats:
-        """The features of training rows, shape (n, n_targets); NaN where the category is missing."""
+        """Return the features of training rows, shape (n, n_targets); NaN where the category is missing."""
         n_levels = len(self.is_there)
         features = np.where(codes[:, None] < 0, np.nan, self.prior)
         is_known = (codes >= 0) & (codes < n_levels)
@@ -88,7 +88,7 @@ class Moments:
         return [w, w * r, w * r * r]
 
     def take(self, rows: slice) -> list[Ints]:
-        """The amounts of some rows."""
+        """Return the amounts of some rows."""
         amounts = self._take(rows)
         return [
             np.rint(np.ldexp(amount, shift)).astype(np.int64)
@@ -96,7 +96,7 @@ class Moments:
         ]
 
     def real(self, sums: Any) -> list[Floats]:
-        """Sums of the three amounts in their units."""
+        """Return sums of the three amounts in their units."""
         return [
             np.ldexp(np.asarray(each).astype(np.float64), -shift)
             for each, shift in zip(sums, self._shifts, strict=True)
@@ -294,7 +294,7 @@ def drop_numbers(before: Encoding, after: Encoding, X: EncodedRows) -> EncodedRo
 
 
 def _measure(a: Floats, b: Floats, weight: Floats | None) -> float:
-    """Total weight · correlation²; 0 where one does not vary."""
+    """Return total weight · correlation²; 0 where one does not vary."""
     b = np.ldexp(b, -int(np.frexp(np.abs(b).max(initial=0.0))[1]))  # exact; squares of 1e300 would overflow
     total, w = float(len(a)), np.ones(1)
     if weight is not None:
