@@ -8,7 +8,7 @@ import pytest
 from lhtree import _pieces
 from reference.boost import Options, boost_aim
 from reference.responses import Response, Several
-from support import boosting, bridge
+from support import boosting
 
 LOSSES = ("squared_error", "absolute_error", "quantile", "poisson", "gamma")
 SMOOTH = ("squared_error", "poisson", "gamma")
@@ -183,43 +183,6 @@ def test_threads_and_chunks_make_no_difference(loss, is_weighted):
     assert one["trees"]["left"].max() > 20
     for other in others:
         boosting.assert_same_model(one, other)
-
-
-@pytest.mark.parametrize("quarter", [1.0, 0.25])
-@pytest.mark.parametrize("loss", LOSSES)
-def test_weights_are_repetitions(loss, quarter):
-    X, y = make_rows(loss, seed=4)
-    counts = np.random.default_rng(2).integers(0, 5, len(y))
-    options = choose_options(loss, min_samples_leaf=5 * quarter, max_depth=4)
-    weighted = boost(X, y, loss, options, weight=counts * quarter, patience=9)
-    repeated_weight = np.full(counts.sum(), quarter)
-    repeated = boost(
-        X.repeat(counts, axis=0), y.repeat(counts), loss, options, weight=repeated_weight, patience=9
-    )
-    np.testing.assert_array_equal(weighted["first"], repeated["first"])
-    assert weighted["training_loss"].tobytes() == repeated["training_loss"].tobytes()
-    assert len(weighted["trees"]["left"]) > 30
-    bridge.assert_same_bits(
-        weighted["trees"], repeated["trees"] | {"n_samples": weighted["trees"]["n_samples"]}
-    )
-
-
-@pytest.mark.parametrize("loss", LOSSES)
-def test_rounds_can_be_added_later(loss):
-    X, y = make_rows(loss, seed=5)
-    given = {"held": (np.arange(len(y)) % 7 == 0).astype(np.uint8), "patience": 99, "seed": 8}
-    options = choose_options(loss, subsample=0.7, max_depth=4)
-    whole = boost(X, y, loss, options, n_rounds=12, **given)
-    begun = boost(X, y, loss, options, n_rounds=5, **given)
-    state = {"earlier": begun["trees"], "first": begun["first"], "bins": begun["bins"]}
-    rest = boost(X, y, loss, options, n_rounds=7, **state, **given)
-    for name in ("left", "offset", "intercept", "gain", "low", "high", "membership_slope"):
-        joined = np.concatenate([begun["trees"][name], rest["trees"][name]])
-        assert joined.tobytes() == whole["trees"][name].tobytes(), name
-    for name in ("training_loss", "validation_loss"):
-        assert np.concatenate([begun[name], rest[name][1:]]).tobytes() == whole[name].tobytes()
-    assert (np.diff(whole["training_loss"]) < 0.0).all()
-    assert whole["validation_loss"][-1] < 0.95 * whole["validation_loss"][0]
 
 
 @pytest.mark.parametrize("is_weighted", [False, True])

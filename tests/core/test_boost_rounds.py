@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from lhtree import LHBoostClassifier
 from reference.boost import Classes, Options, mean_loss
 from support import boosting
 
@@ -42,49 +41,6 @@ def test_layouts_and_types_make_no_difference():
     wide[:, 1::2] = X
     for same in (X.astype(np.float64), np.asfortranarray(X), wide[:, 1::2], wide[::-1, 1::2][::-1]):
         boosting.assert_same_model(boosting.boost(same, y), expected)
-
-
-@pytest.mark.parametrize("quarter", [1.0, 0.25])
-@pytest.mark.parametrize("max_bins", [255, 12])
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("leaf", ["constant", "linear"])
-def test_weights_are_repetitions(leaf, n_classes, max_bins, quarter):
-    X, y = make_rows(n_classes=n_classes, seed=4)
-    counts = np.random.default_rng(2).integers(0, 5, len(y))
-    options = Options(max_bins=max_bins, min_samples_leaf=5 * quarter, max_depth=4, leaf=leaf)
-    weighted = boosting.boost(X, y, options, weight=counts * quarter, patience=9)
-    repeated = boosting.boost(
-        X.repeat(counts, axis=0), y.repeat(counts), options, weight=np.full(counts.sum(), quarter), patience=9
-    )
-    assert weighted["trees"]["n_samples"][0] < repeated["trees"]["n_samples"][0]
-    for name in ("training_loss", "validation_loss", "first"):
-        np.testing.assert_array_equal(weighted[name], repeated[name])
-    for name, values in weighted["trees"].items():
-        if name != "n_samples":
-            np.testing.assert_array_equal(values, repeated["trees"][name])
-
-
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("leaf", ["constant", "linear"])
-def test_rounds_can_be_added_later(leaf, n_classes):
-    X, y = make_rows(n_classes=n_classes, seed=5)
-    held = (np.arange(len(y)) % 7 == 0).astype(np.uint8)
-    options = Options(subsample=0.7, max_features=0.5, max_depth=4, leaf=leaf)
-    given = {"held": held, "patience": 99, "seed": 8}
-    whole = boosting.boost(X, y, options, n_rounds=30, **given)
-    begun = boosting.boost(X, y, options, n_rounds=12, **given)
-    rest = boosting.boost(
-        X, y, options, n_rounds=18, earlier=begun["trees"], first=begun["first"], bins=begun["bins"], **given
-    )
-    names = ["left", "offset", "intercept", "gain", "hyperplane_weight", "hyperplane_feature", "missing"]
-    names += ["membership_feature", "membership_slope", "low", "high"]
-    assert (len(whole["trees"]["membership_slope"]) > 0) == (leaf == "linear")
-    for name in names:
-        joined = np.concatenate([begun["trees"][name], rest["trees"][name]])
-        assert joined.tobytes() == whole["trees"][name].tobytes(), name
-    for name in ("training_loss", "validation_loss"):
-        assert np.concatenate([begun[name], rest[name][1:]]).tobytes() == whole[name].tobytes()
-        assert rest[name][0] == begun[name][-1]
 
 
 def test_rows_held_back_change_no_tree():
@@ -155,24 +111,3 @@ def test_rows_of_representatives_go_where_they_were_grown(leaf, n_classes):
         expected = mean_loss(chosen.tolist(), Classes(y, n_classes), raw, [1] * len(y))
         # The scorer adds up slopes in another order.
         assert abs(boosted[name][-1] - expected) <= (0.0 if leaf == "constant" else 1e-9)
-
-
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_the_estimator_keeps_the_best_round(n_classes):
-    # Cuts at single features send rows and their codes to the same leaves, so both have the same losses.
-    X, y = make_rows(500, 4, n_classes, seed=12, gaps=0.0)
-    model = LHBoostClassifier(
-        80,
-        direction="single",
-        learning_rate=0.3,
-        min_samples_leaf=3,
-        early_stopping=True,
-        n_iter_no_change=5,
-        random_state=0,
-    )
-    model.fit(X[:300], y[:300], X_val=X[300:], y_val=y[300:])
-    scores = model.validation_score_
-    assert 0 < model.n_iter_ == np.argmax(scores) == len(scores) - 1 - 5
-    for name, rows in (("train_score_", slice(300)), ("validation_score_", slice(300, None))):
-        proba = model.predict_proba(X[rows])[np.arange(len(y[rows])), y[rows]]
-        np.testing.assert_allclose(getattr(model, name)[model.n_iter_], np.log(proba).mean(), 1e-9)

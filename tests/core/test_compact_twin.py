@@ -195,13 +195,3 @@ def test_swapped_classes_give_the_same_leaves(seed):
     one, other = grow_fast(data), grow_fast(swapped)
     assert one["objective"] == pytest.approx(other["objective"], rel=1e-9)
     np.testing.assert_array_equal(one["leaf"], other["leaf"])
-
-
-@settings(max_examples=10)
-@given(seed=seeds, n_threads=st.integers(2, 4))
-def test_trees_do_not_depend_on_threads(seed, n_threads):
-    data = make_data(seed, 3, penalty=0.1, min_samples_leaf=2.0)[1]
-    one, more = grow_fast(data), grow_fast(data, n_threads=n_threads)
-    assert one.keys() == more.keys()
-    for name in one:
-        np.testing.assert_array_equal(one[name], more[name])

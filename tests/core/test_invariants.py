@@ -4,13 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lhtree import LHTClassifier
 from reference import scoring as reference_scoring
 from support import bridge, strategies
-from support.clouds import make_clouds
 
 
 @st.composite
@@ -90,29 +89,6 @@ def test_scores_are_within_bounds_and_probabilities_sum_to_one(case):
     np.testing.assert_array_equal(model.predict(problem.X), model.classes_[proba.argmax(axis=1)])
 
 
-@given(fitted(), st.integers(2, 5))
-def test_the_model_does_not_depend_on_threads(case, n_jobs):
-    model, problem = case
-    other = LHTClassifier(**model.get_params()).set_params(n_jobs=n_jobs)
-    other.fit(problem.X, problem.y, problem.weight)
-    bridge.assert_same_bits(bridge.arrays_of(model), bridge.arrays_of(other))
-    bridge.assert_same_bits(model._model.normalisation._asdict(), other._model.normalisation._asdict())
-
-
-def test_a_large_model_does_not_depend_on_threads():
-    X, y = make_clouds(9000, 12, 4)
-    models = [
-        LHTClassifier(direction="mixed", max_features=3, random_state=5, n_jobs=n_jobs).fit(X, y)
-        for n_jobs in (1, 3, -1)
-    ]
-    for other in models[1:]:
-        bridge.assert_same_bits(bridge.arrays_of(models[0]), bridge.arrays_of(other))
-        for method in bridge.MODEL_METHODS:
-            np.testing.assert_array_equal(getattr(models[0], method)(X), getattr(other, method)(X))
-    other_seed = LHTClassifier(direction="mixed", max_features=3, random_state=6).fit(X, y)
-    assert not np.array_equal(models[0].apply(X), other_seed.apply(X))
-
-
 @given(
     fitted(lambda: st.one_of(strategies.grid_problems(), strategies.wide_problems()), normalize="robust"),
     st.data(),
@@ -147,28 +123,6 @@ def test_swapped_labels_mirror_the_tree(data, options):
     ]
     scores = [scorer.membership(problem.X) for scorer in scorers]
     np.testing.assert_allclose(scores[0], 1 - scores[1], 1e-6, 1e-6)
-
-
-@given(st.data(), strategies.grid_problems(max_rows=40))
-def test_integer_weights_equal_repetition(data, problem):
-    arguments = data.draw(strategies.estimator_arguments(problem.X.shape[1])) | {
-        "direction": "mean_difference"
-    }
-    arguments["offset"] = data.draw(strategies.offsets("fisher"))
-    weight = data.draw(strategies.indices(len(problem.y), 4))  # some of them 0
-    assume(len(np.unique(problem.y[weight > 0])) >= 2)
-    model = LHTClassifier(**arguments, random_state=0)
-    weighted = LHTClassifier(**arguments, random_state=0).fit(problem.X, problem.y, weight)
-    repeated = model.fit(np.repeat(problem.X, weight, axis=0), np.repeat(problem.y, weight))
-    np.testing.assert_array_equal(weighted.classes_, repeated.classes_)
-    np.testing.assert_allclose(weighted._model.normalisation, repeated._model.normalisation, 1e-12, 1e-12)
-    if model.normalize in ("minmax", None):  # a standard deviation is rounded differently
-        np.testing.assert_array_equal(weighted._model.normalisation, repeated._model.normalisation)
-    if np.array_equal(weighted._model.normalisation, repeated._model.normalisation):
-        for ours, theirs in zip(bridge.trees_of(weighted), bridge.trees_of(repeated), strict=True):
-            ours.n_samples = theirs.n_samples
-            bridge.assert_same_shape(ours, theirs)
-            bridge.assert_same_memberships(ours, theirs)
 
 
 def deep_problem(n_rows=1500, seed=0):

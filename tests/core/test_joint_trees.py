@@ -145,26 +145,6 @@ def test_bins_and_codes_find_the_cuts_that_sorting_finds(n_classes):
             np.testing.assert_array_equal(values, sorted_[name], err_msg=name)
 
 
-def test_trees_do_not_depend_on_threads():
-    X, y = draw_data(30_000, 7)
-    for n_trees in (1, 3):
-        one, many = (grow_forest(X, y, None, n_threads, n_trees) for n_threads in (1, 3))
-        assert all(np.array_equal(one[name], many[name]) for name in one)
-    options = bridge.core_options(OPTIONS)
-    one, many = (_core.grow(X, y, None, options, 3, n_threads) for n_threads in (1, 3))
-    assert all(np.array_equal(one[0][name], many[0][name]) for name in one[0])
-
-
-def test_integer_weights_equal_repetition():
-    X, y = draw_data(400, 4, decimals=0)
-    times = 1 + np.arange(len(X)) % 3
-    arrays = grow_forest(X, y, times.astype(np.float64))
-    repeated = grow_forest(np.repeat(X, times, axis=0), np.repeat(y, times), None)
-    np.testing.assert_array_equal(arrays["left"], repeated["left"])
-    np.testing.assert_allclose(arrays["value"], repeated["value"], rtol=1e-12)
-    np.testing.assert_allclose(arrays["offset"], repeated["offset"], rtol=1e-6, atol=1e-9)
-
-
 @pytest.mark.parametrize("smoothing", [0.0, 0.3])
 @pytest.mark.parametrize("n_rows", [1, 20])
 def test_scores_are_means_of_smoothed_shares(smoothing, n_rows):

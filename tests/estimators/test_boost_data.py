@@ -20,20 +20,6 @@ class TestWeights:
         some = LHBoostClassifier(**OWN).fit(X[weight > 0], y[weight > 0])
         bridge.assert_same_bits(bridge.arrays_of(model), bridge.arrays_of(some))
 
-    @pytest.mark.parametrize("weight", [5e-324, 1e-300, 1e-3, 2.0**-30])
-    def test_small_weights_count_relative_to_each_other(self, two, weight):
-        model, plain = (LHBoostClassifier(**OWN).fit(*two, some) for some in (np.full(200, weight), None))
-        assert model.predict_proba(two[0]).tobytes() == plain.predict_proba(two[0]).tobytes()
-
-    @pytest.mark.parametrize("low", [-300, -10])
-    def test_weights_from_tiny_to_huge(self, two, low):
-        X, y = two
-        weight = 10.0 ** np.random.default_rng(0).uniform(low, 300, 200)
-        model = LHBoostClassifier(**OWN, min_samples_leaf=1).fit(X, y, weight)
-        heaviest = weight.argmax()
-        assert np.isfinite(model.decision_function(X)).all()
-        assert model.predict_proba(X)[heaviest, y[heaviest]] > 0.5
-
 
 class TestValidation:
     def test_types_and_scale_of_weights_do_not_matter(self, two):
@@ -83,15 +69,6 @@ class TestTables:
         assert model.predict_proba(table).tobytes() == plain.predict_proba(frame).tobytes()
         assert model.validation_score_.tolist() == plain.validation_score_.tolist()
 
-    def test_missing_values_go_to_the_side_with_less_loss(self):
-        rng = np.random.default_rng(0)
-        X = rng.normal(size=(300, 2))
-        y = (np.arange(300) % 3 == 0).astype(int)
-        X[y == 1, 0] = np.nan
-        model = LHBoostClassifier(20, learning_rate=0.5, direction="single", max_features=1.0).fit(X, y)
-        assert model.score(X, y) == 1.0
-        assert model.predict([[np.nan, 0.0], [0.0, 0.0]]).tolist() == [1, 0]
-
     def test_unseen_categories_in_a_validation_set_are_missing(self):
         pytest.importorskip("pandas")
         frame = make_table(100)
@@ -99,24 +76,3 @@ class TestTables:
         other = frame.assign(shop="west")
         model = LHBoostClassifier(**OWN).fit(frame, y, X_val=other, y_val=y)
         assert np.isfinite(model.validation_score_).all()
-
-    @pytest.mark.parametrize(
-        "X",
-        [np.zeros((40, 3)), np.full((40, 2), np.nan), np.arange(40.0)[:, None]],
-        ids=["constant", "all missing", "one feature"],
-    )
-    @pytest.mark.parametrize("n_classes", [2, 4])
-    def test_degenerate_columns_give_the_shares(self, X, n_classes):
-        y = np.arange(40) * n_classes // 40
-        model = LHBoostClassifier(**OWN, min_samples_leaf=2, subsample=1.0).fit(X, y)
-        if X.shape[1] > 1:  # nothing to learn but the shares
-            np.testing.assert_allclose(model.predict_proba(X), 1 / n_classes, rtol=1e-6)
-        else:
-            assert model.score(X, y) == 1.0
-
-    def test_two_rows_and_many_classes(self):
-        two = LHBoostClassifier(**OWN, min_samples_leaf=1, subsample=1.0).fit([[0.0], [1.0]], ["a", "b"])
-        assert two.predict([[0.0], [1.0]]).tolist() == ["a", "b"]
-        y = np.arange(300) % 100
-        many = LHBoostClassifier(2, learning_rate=1.0, min_samples_leaf=1).fit(y[:, None].astype(float), y)
-        assert many.predict_proba([[5.0]]).shape == (1, 100)

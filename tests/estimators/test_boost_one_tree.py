@@ -117,15 +117,6 @@ def test_views_have_the_values_of_all_classes(model, rejects):
         tree.shares(leaf)
 
 
-def test_warm_start_continues_as_if_fitted_at_once(data, rejects):
-    X, y = data
-    begun = fit(X, y, 2, learning_rate=0.1, warm_start=True)
-    at_once = fit(X, y, 6, learning_rate=0.1).predict_proba(X)
-    assert begun.set_params(max_iter=6).fit(X, y).predict_proba(X).tobytes() == at_once.tobytes()
-    with rejects:
-        begun.set_params(multi_class="one_per_class", max_iter=7).fit(X, y)
-
-
 def test_batches_give_the_same_model(data):
     X, y = data
     batched = LHBoostClassifier(5, random_state=0).fit_batches((X, y), batch_rows=37)
@@ -138,20 +129,6 @@ def test_calibrated_models_have_a_map_per_class(data, method):
     calibrated = fit(X, y, calibrate=method)
     assert calibrated._model.calibration.n_maps == 3
     np.testing.assert_allclose(calibrated.predict_proba(X).sum(axis=1), 1.0, rtol=1e-12)
-
-
-def test_early_stopping_keeps_the_best_rounds(data):
-    X, y = data
-    model = fit(X, y, 60, early_stopping=True, n_iter_no_change=5, learning_rate=0.5)
-    assert model.n_iter_ == len(model.trees_) == np.argmax(model.validation_score_)
-
-
-def test_files_keep_all_values(data, model, tmp_path):
-    X, _ = data
-    lhtree.save(model, tmp_path / "model.lht")
-    loaded = lhtree.load(tmp_path / "model.lht")
-    assert loaded.predict_proba(X).tobytes() == model.predict_proba(X).tobytes()
-    assert loaded.trees_[1].values(0) == model.trees_[1].values(0)
 
 
 def test_texts_name_the_class_that_a_block_raises_most():

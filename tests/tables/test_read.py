@@ -10,13 +10,9 @@ import pytest
 from lhtree import (
     LHForestClassifier,
     LHTClassifier,
-    export_text,
-    plot_block,
     plot_importances,
     plot_membership,
     plot_path,
-    plot_tree,
-    plot_weights,
     report,
 )
 from support.adult import make_adult
@@ -163,25 +159,8 @@ class TestCounterfactuals:
         assert explanation.counterfactuals("size") == []
 
 
-class TestTextAndTables:
-    def test_text(self, tree):
-        assert "school = " in export_text(tree, n_features=20)
-        assert "work = private " in export_text(tree, n_features=20)
-
-
 @pytest.mark.usefixtures("closing")
 class TestPictures:
-    def test_every_picture_can_be_drawn(self, tree, forest, table):
-        X, y = table
-        drawn = [
-            plot_tree(tree),
-            plot_weights(tree),
-            plot_block(tree, X, y, block=0),
-            plot_membership(tree, features="age", row=X.iloc[0]),
-            plot_path(forest.explain(X.iloc[0])),
-        ]
-        assert all(ax.has_data() or ax.texts for axes in drawn for ax in np.ravel(axes))
-
     def test_importances_are_by_column(self, tree, table):
         ax = plot_importances(tree)
         labels = [label.get_text() for label in ax.get_yticklabels()]

@@ -137,7 +137,7 @@ def _target_of(training: Training) -> int:
 def _say_classes(
     own: list[Ints], weight: Floats, is_leaf: NDArray[np.bool_], rows: CompactRows, training: Training
 ) -> dict[str, NDArray[Any]]:
-    """Return the shares of the classes in every block, smoothed in leaves: a membership for two classes, else values."""
+    """Return the shares of the classes in every block, smoothed in leaves: a membership of two classes, or values."""
     counts = np.stack([rows.count(some)[0] for some in own])
     shares = np.where(
         is_leaf[:, None], (counts + training.prior) / (weight[:, None] + 1.0), counts / weight[:, None]
