@@ -4,10 +4,8 @@ import re
 from importlib.metadata import version
 from pathlib import Path
 
-import pytest
-
 import lhtree
-from lhtree import _core, versions
+from lhtree import _core, _extras
 from support.fresh import loaded_after
 
 ROOT = Path(__file__).parents[2]
@@ -31,38 +29,24 @@ def test_the_changelog_has_a_section_of_this_version():
 
 
 def test_versions_name_the_core_and_every_library():
-    facts = versions.find_versions()
+    facts = _extras.find_versions()
     assert facts["lhtree"] == lhtree.__version__
     assert facts["numpy"] == version("numpy")
     assert facts["scikit-learn"] == version("scikit-learn")
     assert facts["compiler"] == _core.compiler()
     assert re.match(r"(GCC|Clang|MSVC) \d+", facts["compiler"])
     assert facts["instruction set"] in ("avx2", "portable")
-    assert set(versions.OPTIONAL) < set(facts)
+    assert set(_extras.OPTIONAL) < set(facts)
 
 
 def test_show_versions_lists_missing_packages(capsys, monkeypatch):
-    monkeypatch.setattr(versions, "OPTIONAL", ("no-such-distribution",))
+    monkeypatch.setattr(_extras, "OPTIONAL", ("no-such-distribution",))
     lhtree.show_versions()
     lines = capsys.readouterr().out.splitlines()
     assert re.fullmatch(rf"lhtree +{re.escape(lhtree.__version__)}", lines[0])
     assert re.fullmatch(r"no-such-distribution +not installed", lines[-1])
 
 
-def test_versions_are_shown_even_if_the_core_cannot_be_loaded(capsys, monkeypatch):
-    def fail(name, package):
-        raise ImportError("no core")
-
-    monkeypatch.setattr(versions.importlib, "import_module", fail)
-    versions.show_versions()
-    assert re.search(r"^core +no core$", capsys.readouterr().out, re.M)
-
-
 def test_showing_versions_imports_no_library():
     code = "import contextlib, io, lhtree\nwith contextlib.redirect_stdout(io.StringIO()): lhtree.show_versions()"
     assert loaded_after(code) == []
-
-
-@pytest.mark.parametrize("name", versions.REQUIRED)
-def test_required_libraries_are_there(name):
-    assert versions.find_versions()[name]
