@@ -67,7 +67,7 @@ struct Sample {
 };
 
 void check_hash(const std::string& name, const Hash& hash, std::uint64_t expected) {
-    std::printf("%-40s 0x%016llxu\n", name.c_str(), static_cast<unsigned long long>(hash.value()));
+    std::printf("%-55s 0x%016llxu\n", name.c_str(), static_cast<unsigned long long>(hash.value()));
     count_check(hash.value() == expected, name.c_str(), __FILE__, __LINE__);
 }
 
@@ -142,15 +142,26 @@ struct BoostedSample {
     boost::Growth growth;
     std::uint64_t model, scores;
     bool is_joint = false;
+    std::vector<double> quantiles = {0.3};
+    std::size_t n_responses = 1;
+
+    std::string name() const {
+        std::string text = growth == boost::Growth::symmetric ? "symmetric, " : "boosted, ";
+        text += loss;
+        if (quantiles.size() > 1) text += " of " + std::to_string(quantiles.size()) + " quantiles";
+        if (n_responses > 1) text += " of " + std::to_string(n_responses) + " responses";
+        return text + (is_joint ? ", joint" : "");
+    }
 };
 
 void test_boosted_sample(Sample sample, const BoostedSample& boosted) {
     constexpr std::size_t n = Sample::n_rows;
+    const std::vector<double> complete = sample.x;
     for (std::size_t i = 0; i < sample.x.size(); i += 13)
         sample.x[i] = std::numeric_limits<double>::quiet_NaN();
     boost::Plan plan;
     const std::size_t n_classes = boosted.link == "logistic" ? 2 : boosted.link == "softmax" ? 3 : 0;
-    plan.objective = boost::Objective::make(boosted.loss, {0.3}, n_classes, 1);
+    plan.objective = boost::Objective::make(boosted.loss, boosted.quantiles, n_classes, boosted.n_responses);
     plan.n_rounds = 8;
     plan.seed = 73;
     plan.patience = 100;
@@ -166,8 +177,12 @@ void test_boosted_sample(Sample sample, const BoostedSample& boosted) {
 
     const std::vector<double> centre(Sample::n_features, 0.0), scale(Sample::n_features, 1.0);
     const boost::Table<double> table{sample.table(), centre.data(), scale.data()};
-    const boost::Labels labels{sample.classes.data(), n_classes ? nullptr : sample.response.data(),
-                               held.data(), n};
+    std::vector<double> responses;  // the number of the sample, and features as further responses
+    for (std::size_t i = 0; i < n * boosted.n_responses; ++i) {
+        const std::size_t row = i / boosted.n_responses, column = i % boosted.n_responses;
+        responses.push_back(column ? complete[row * Sample::n_features + column] : sample.response[row]);
+    }
+    const boost::Labels labels{sample.classes.data(), n_classes ? nullptr : responses.data(), held.data(), n};
     const boost::WeightUnits units(boost::WeightSurvey(sample.weight.data(), labels));
     const boost::Weights weights(sample.weight.data(), labels, units);
     std::vector<std::int64_t> learned;
@@ -191,11 +206,8 @@ void test_boosted_sample(Sample sample, const BoostedSample& boosted) {
                         find_link(boosted.link), found.first, 8.0);
     hash_scores(scorer, sample, Score::raw_score, scores);
     hash_scores(scorer, sample, n_classes ? Score::proba : Score::value, scores);
-    const bool is_symmetric = boosted.growth == boost::Growth::symmetric;
-    const std::string name = std::string(is_symmetric ? "symmetric, " : "boosted, ") + boosted.loss +
-                             (boosted.is_joint ? " of all classes" : "");
-    check_hash(name + ", model", model, boosted.model);
-    check_hash(name + ", scores", scores, boosted.scores);
+    check_hash(boosted.name() + ", model", model, boosted.model);
+    check_hash(boosted.name() + ", scores", scores, boosted.scores);
 }
 
 // A compact tree of the classes, or of the number. Its leaves are counted in Python, so that there is nothing
@@ -265,6 +277,34 @@ TEST(models_and_scores_have_the_committed_hashes) {
         {"quantile", "identity", false, symmetric, 0x319be0c6dfe85954u, 0x20bef114864ac031u},
         {"softmax", "softmax", false, free, 0x2bf8607414374cbdu, 0x3e2481dd7cda6eeau, true},
         {"softmax", "softmax", false, symmetric, 0x6b6f23fd83bf06b6u, 0xaeef0d6df3f151dbu, true},
+        {"quantile", "sorted", false, free, 0x1dd7a3e1a2ab2eccu, 0xd66b4f50df0fbe7du, true, {0.1, 0.5, 0.9}},
+        {"quantile",
+         "sorted",
+         false,
+         symmetric,
+         0x65d5b2449b008652u,
+         0xb107d4e9a03d2c45u,
+         true,
+         {0.1, 0.5, 0.9}},
+        {"quantile",
+         "sorted",
+         false,
+         symmetric,
+         0x8b7f36e7396eb3bfu,
+         0x5ca109b17c8fdd29u,
+         false,
+         {0.1, 0.5, 0.9}},
+        {"squared_error", "identity", false, free, 0x2696ba4a0345c80du, 0xb209ea1494f561c5u, true, {0.5}, 3},
+        {"squared_error",
+         "identity",
+         false,
+         symmetric,
+         0x77b701f1cccb4e38u,
+         0x4f937efff16995c3u,
+         true,
+         {0.5},
+         3},
+        {"squared_error", "identity", true, free, 0xb63bc10a6e0f3c3cu, 0xfdcd8bfbe8ee1855u, false, {0.5}, 3},
     };
     for (const BoostedSample& one : boosted) test_boosted_sample(sample, one);
     test_compact_sample(sample, z, false, 0xab843bafbf3b0e8bu);

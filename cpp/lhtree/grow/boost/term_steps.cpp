@@ -49,7 +49,7 @@ class SurfaceFinder {
 
     // The gain of the best step.
     double find() {
-        for (const std::size_t axis : {0, 1}) try_axis(axis);
+        for (std::size_t axis = 0; axis < 2; ++axis) try_axis(axis);
         return gain_;
     }
     void write(double* additions) {
