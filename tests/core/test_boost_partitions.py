@@ -257,3 +257,11 @@ def test_sampled_rows():
     np.testing.assert_array_equal(_core.sample_rows(200_000, 1), np.arange(200_000))
     keys = _core.draw_keys(1, _core.Stream.sampled_rows, 200_500)
     np.testing.assert_array_equal(_core.sample_rows(200_500, 1), np.sort(np.argsort(keys)[:200_000]))
+
+
+@pytest.mark.parametrize("n_rows", [1, 2, 30, 999])
+def test_sampled_rows_have_the_smallest_keys(n_rows):
+    for seed in range(20):
+        order = np.argsort(_core.draw_keys(seed, _core.Stream.sampled_rows, n_rows))
+        for most in {0, 1, n_rows // 2, n_rows - 1}:
+            np.testing.assert_array_equal(_core.sample_rows(n_rows, seed, most), np.sort(order[:most]))

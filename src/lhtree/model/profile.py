@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -101,9 +102,14 @@ class Profiler:
         columns: list[ColumnProfile | None] = [None] * encoding.n_columns
         for column, (own, n_missing) in counts.items():
             columns[column] = _profile_categories(own, n_missing)
-        for column, values in list_columns(encoding, self._rows):
-            if isinstance(encoding.encoders[column], Numbers):
-                columns[column] = profile_numbers(values)
+        numbers = {
+            column: values
+            for column, values in list_columns(encoding, self._rows)
+            if isinstance(encoding.encoders[column], Numbers)
+        }
+        if numbers:
+            for column, profile in zip(numbers, _profile_columns(np.array([*numbers.values()])), strict=True):
+                columns[column] = profile
         self._columns = tuple(columns)
 
     def finish(self, model: Model) -> TableProfile | None:
@@ -143,17 +149,29 @@ def list_columns(encoding: Encoding, rows: EncodedRows) -> Iterator[tuple[int, N
 
 def profile_numbers(values: NDArray[Any]) -> ColumnProfile:
     """Return the shares of about ten bins with as many values each; equal values are in one bin."""
-    ordered = np.sort(values)  # missing values are last
-    n_known = len(ordered) - int(np.isnan(ordered).sum())
-    if not n_known:
-        return ColumnProfile(1.0, (), (1.0,))
-    known = ordered[:n_known].astype(np.float64)
-    ends = known[(np.arange(1, _N_BINS) * n_known) // _N_BINS]
-    edges = np.unique(ends[ends < known[-1]])
-    below = np.append(np.searchsorted(known, edges, side="right"), n_known)
-    shares = np.diff(below, prepend=0) / n_known
-    missing = round(1.0 - n_known / len(ordered), _DIGITS)
-    return ColumnProfile(missing, tuple(edges.tolist()), tuple(shares.round(_DIGITS).tolist()))
+    return _profile_columns(np.array([values]))[0]
+
+
+def _profile_columns(columns: NDArray[Any]) -> list[ColumnProfile]:
+    """Return the profiles of numbers, shape (n_columns, n); sorts the columns in place."""
+    columns.sort(axis=1)  # missing values are last
+    n_rows = columns.shape[1]
+    n_known = n_rows - np.isnan(columns).sum(axis=1)
+    places = np.arange(1, _N_BINS + 1) * n_known[:, None] // _N_BINS
+    places[:, -1] -= 1  # the largest value
+    ends = np.take_along_axis(columns, np.maximum(places, 0), axis=1).astype(np.float64)
+    is_edge = ends < ends[:, -1:]
+    is_edge[:, 1:] &= ends[:, 1:] != ends[:, :-1]
+    profiles = []
+    for known, edges, n_own in zip(columns, map(np.compress, is_edge, ends), n_known.tolist(), strict=True):
+        if not n_own:
+            profiles.append(ColumnProfile(1.0, (), (1.0,)))
+            continue
+        below = [0, *known[:n_own].searchsorted(edges, side="right").tolist(), n_own]
+        shares = np.array([upper - lower for lower, upper in pairwise(below)]) / n_own
+        missing = round(1.0 - n_own / n_rows, _DIGITS)
+        profiles.append(ColumnProfile(missing, tuple(edges.tolist()), tuple(shares.round(_DIGITS).tolist())))
+    return profiles
 
 
 def _profile_categories(counts: NDArray[np.int64], n_missing: int) -> ColumnProfile:

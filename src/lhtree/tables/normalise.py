@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, TypeAlias
 
@@ -140,8 +141,7 @@ def _quantiles(columns: Columns, weight: Weight, shares: tuple[float, ...]) -> l
     """Return weighted inverted-CDF quantiles: the least value at which the cumulative weight reaches the share."""
     n_rows = columns.shape[1]
     if weight is None:
-        reached = np.arange(1, n_rows + 1) / n_rows
-        at = [int(np.searchsorted(reached, share)) for share in shares]
+        at = [bisect_left(range(n_rows), share, key=lambda place: (place + 1) / n_rows) for share in shares]
         if n_rows >= _MANY_ROWS:
             return list(np.array([_select(column, at) for column in columns]).T)
         parted = np.partition(columns, sorted(set(at)), axis=1)

@@ -15,6 +15,7 @@ from .frames import refuse_infinity
 MOST_SAMPLED = _core.MOST_SAMPLED
 _BATCH_BYTES = 1 << 24
 _VALUES_AT_ONCE = 1024  # of joined rows
+_CHECKED_AT_ONCE = 1 << 15  # values that are compared with whole numbers
 _ROWS_AT_ONCE = 2048  # few enough to stay in cache while their features are taken one by one
 
 
@@ -163,8 +164,9 @@ class EncodedRows:
 def find_whole(values: NDArray[Any]) -> NDArray[np.bool_]:
     """Return which columns of values, shape (n, m), hold only whole numbers; missing values do not count."""
     is_whole = np.ones(values.shape[1], dtype=bool)
-    for begin in range(0, len(values), _ROWS_AT_ONCE):
-        rows, known = values[begin : begin + _ROWS_AT_ONCE], np.flatnonzero(is_whole)
+    step = max(1, _CHECKED_AT_ONCE // max(1, values.shape[1]))
+    for begin in range(0, len(values), step):
+        rows, known = values[begin : begin + step], np.flatnonzero(is_whole)
         if not len(known):
             break
         own = rows if len(known) == len(is_whole) else rows[:, known]

@@ -10,21 +10,48 @@
 
 namespace lhtree::boost {
 
+namespace {
+
+// The key with `most` smaller ones; no two are equal, because derive is a bijection. Keys are uniform, so
+// that only those near the expected place are sorted.
+std::uint64_t find_limit(std::uint64_t key, std::size_t n_rows, std::size_t most) {
+    const double n = static_cast<double>(n_rows), share = static_cast<double>(most) / n;
+    for (double margin = 4.0 * std::sqrt(static_cast<double>(most + 1)) / n;; margin *= 4.0) {
+        const std::uint64_t low = share > margin ? static_cast<std::uint64_t>((share - margin) * 0x1p64) : 0;
+        const std::uint64_t high = share + margin < 1.0
+                                       ? static_cast<std::uint64_t>((share + margin) * 0x1p64)
+                                       : std::numeric_limits<std::uint64_t>::max();
+        std::size_t n_below = 0;
+        std::vector<std::uint64_t> between;
+        for (std::size_t row = 0; row < n_rows; ++row) {
+            const std::uint64_t own = derive(key, row);
+            n_below += own < low;
+            if (own - low <= high - low) between.push_back(own);
+        }
+        if (n_below > most || most - n_below >= between.size()) continue;
+        const auto found = between.begin() + static_cast<std::ptrdiff_t>(most - n_below);
+        std::nth_element(between.begin(), found, between.end());
+        return *found;
+    }
+}
+
+}  // namespace
+
 std::vector<std::int64_t> sample_rows(std::size_t n_rows, std::uint64_t seed, std::size_t most) {
     std::vector<std::int64_t> rows;
-    rows.reserve(std::min(n_rows, most));
     if (n_rows <= most) {
         rows.resize(n_rows);
         std::iota(rows.begin(), rows.end(), std::int64_t{0});
         return rows;
     }
-    const std::uint64_t key = derive(seed, Stream::sampled_rows);
-    std::vector<std::uint64_t> keys(n_rows);  // no two are equal, because derive is a bijection
-    for (std::size_t row = 0; row < n_rows; ++row) keys[row] = derive(key, row);
-    const auto next = keys.begin() + static_cast<std::ptrdiff_t>(most);
-    std::nth_element(keys.begin(), next, keys.end());
-    for (std::size_t row = 0; row < n_rows; ++row)
-        if (derive(key, row) < *next) rows.push_back(static_cast<std::int64_t>(row));
+    const std::uint64_t key = derive(seed, Stream::sampled_rows), limit = find_limit(key, n_rows, most);
+    rows.resize(most + 1);  // one more than are kept, because every row is written
+    std::size_t n_kept = 0;
+    for (std::size_t row = 0; row < n_rows; ++row) {
+        rows[n_kept] = static_cast<std::int64_t>(row);
+        n_kept += derive(key, row) < limit;
+    }
+    rows.resize(most);
     return rows;
 }
 
