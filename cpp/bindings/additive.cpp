@@ -67,9 +67,9 @@ struct AdditiveFit {
     nb::tuple boost(const Vector<double>& values, const Vector<std::uint8_t>& is_active,
                     const boost::StepOptions& step, std::size_t n_cycles, std::size_t patience, double tol,
                     std::size_t n_threads, const std::optional<nb::callable>& progress) {
-        require(is_active.size() == plan.terms.size(), "is_active needs a value per term");
-        for (std::size_t t = 0; t < plan.terms.size(); ++t)
-            plan.terms[t].is_active = is_active.data()[t] != 0;
+        require(is_active.size() == plan.n_bags * plan.terms.size(),
+                "is_active needs a value per bag and term");
+        plan.is_active = copy(is_active);
         plan.step = step;
         plan.n_cycles = n_cycles;
         plan.patience = patience;
@@ -80,7 +80,7 @@ struct AdditiveFit {
         });
         nb::list losses;
         for (std::vector<double>& one : bags.losses) losses.append(give(std::move(one)));
-        return nb::make_tuple(give(std::move(bags.values)), losses);
+        return nb::make_tuple(give(std::move(bags.values)), losses, bags.n_cycles);
     }
     NewVector<double> score(const Vector<double>& values, std::size_t n_threads) const {
         const std::vector<double> own = take(values);
@@ -148,9 +148,8 @@ void bind_additive(nb::module_& m) {
              "rows"_a, "axes"_a, "terms"_a, nb::kw_only(), "base"_a, "fold"_a, "n_bags"_a)
         .def("boost", &AdditiveFit::boost, "values"_a, "is_active"_a, nb::kw_only(), "step"_a, "n_cycles"_a,
              "patience"_a, "tol"_a, "n_threads"_a = 1, "progress"_a.none() = nb::none(),
-             "Boost the active terms in every bag. Return the values by bag, cell and score, and the losses "
-             "of "
-             "every bag before the first cycle and after each.")
+             "Boost the active terms in every bag. Return the values by bag, cell and score, the losses of "
+             "every bag before the first cycle and after every fourth, and the number of cycles.")
         .def("score_left_out", &AdditiveFit::score, "values"_a, "n_threads"_a = 1,
              "Return the raw scores of every row from the bag that does not learn from it.")
         .def("weigh", &AdditiveFit::weigh, "raw"_a,

@@ -184,7 +184,7 @@ class AdditiveFit:
 
     def boost(self, values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], is_active: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], *, step: StepOptions, n_cycles: int, patience: int, tol: float, n_threads: int = 1, progress: Callable | None = None) -> tuple:
         """
-        Boost the active terms in every bag. Return the values by bag, cell and score, and the losses of every bag before the first cycle and after each.
+        Boost the active terms in every bag. Return the values by bag, cell and score, the losses of every bag before the first cycle and after every fourth, and the number of cycles.
         """
 
     def score_left_out(self, values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:

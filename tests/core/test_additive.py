@@ -76,7 +76,7 @@ def tables(draw):
     table=tables(),
     least=st.sampled_from([1.0, 3.0]),
     smoothing=st.sampled_from([0.1, 3.0]),
-    n_cycles=st.integers(1, 6),
+    n_cycles=st.integers(1, 9),
 )
 def test_values_are_those_of_the_reference(table, least, smoothing, n_cycles):
     X, loss, n_classes, y, terms, is_ordered, signs = table
@@ -100,7 +100,7 @@ def test_values_are_those_of_the_reference(table, least, smoothing, n_cycles):
     step = _core.StepOptions(
         learning_rate=0.3, l2_regularization=1.0, min_samples_leaf=least, smoothing=smoothing
     )
-    found, losses = fit.boost(
+    found, losses, n_kept = fit.boost(
         np.zeros(n_cells * len(base)),
         np.ones(len(terms), dtype=np.uint8),
         step=step,
@@ -108,7 +108,8 @@ def test_values_are_those_of_the_reference(table, least, smoothing, n_cycles):
         patience=100,
         tol=0.0,
     )
-    n_kept = int(np.argmin(losses[0]))
+    n_checked = int(np.argmin(losses[0]))
+    assert n_kept == min(4 * n_checked, n_cycles)  # losses are compared after every fourth cycle and the last
     slow_axes = [
         slow.Axis(codes[:, slot], int(n), is_ordered[slot], signs[slot]) for slot, n in enumerate(n_codes)
     ]
@@ -130,7 +131,29 @@ def test_values_are_those_of_the_reference(table, least, smoothing, n_cycles):
     raw = fit.score_left_out(found).reshape(len(X), len(base))
     held = np.flatnonzero(fold == 0)
     labels = {"classes": np.array(y, dtype=np.int32)} if n_classes else {"response": np.array(y, dtype=float)}
-    np.testing.assert_allclose(_core.loss(loss, raw, **labels)[held].mean(), losses[0][n_kept], rtol=1e-6)
+    np.testing.assert_allclose(_core.loss(loss, raw, **labels)[held].mean(), losses[0][n_checked], rtol=1e-6)
+
+
+def test_bags_stop_together_and_boost_their_own_terms():
+    random = np.random.default_rng(0)
+    X = random.integers(0, 8, (200, 2)).astype(float)
+    y = (X[:, 0] + X[:, 1] + random.normal(0, 1, 200)) / 20
+    rows, _, _ = make_rows(X, "squared_error", y.tolist(), 0)
+    axes = [
+        _core.CellAxis(rows, slot=slot, is_ordered=True, cell=np.arange(9, dtype=np.uint8), n_cells=9)
+        for slot in range(2)
+    ]
+    fold = (np.arange(200) % 4).astype(np.int32)
+    fit = _core.AdditiveFit(rows, axes, [[0], [1]], base=_core.find_base(rows), fold=fold, n_bags=2)
+    step = _core.StepOptions(learning_rate=0.3, l2_regularization=1.0, min_samples_leaf=2, smoothing=1.0)
+    options = {"step": step, "n_cycles": 200, "patience": 20, "tol": 0.0}
+    found, losses, n_cycles = fit.boost(np.zeros(36), np.array([1, 0, 0, 1], dtype=np.uint8), **options)
+    values = found.reshape(2, 2, 9)
+    assert values[0, 0].any() and values[1, 1].any()
+    assert not values[0, 1].any() and not values[1, 0].any()
+    mean = np.mean(losses, axis=0)
+    assert n_cycles == 4 * np.argmin(mean)
+    assert len(mean) == 1 + (n_cycles + 20) // 4
 
 
 def test_the_gain_of_a_surface_finds_the_pair_that_interacts():

@@ -9,8 +9,8 @@ from sklearn.datasets import load_wine
 
 import lhtree
 from lhtree import AdditiveLHTClassifier, AdditiveLHTRegressor
-from lhtree.grow import additive
-from lhtree.grow.additive import purify
+from lhtree.grow.additive.bags import Bags
+from lhtree.grow.additive.pairs import purify
 
 FAST = {"n_bags": 3, "max_iter": 60, "n_iter_no_change": 10, "random_state": 0}
 
@@ -70,14 +70,14 @@ def test_a_surface_is_divided_equally_between_its_columns():
 def test_the_model_is_the_mean_of_its_bags(monkeypatch):
     X, y = make_loans()
     kept = {}
-    original = additive.Bags.boost
+    original = Bags.boost
 
-    def boost(self, terms, is_active, bag=None):
-        found = original(self, terms, is_active, bag)
+    def boost(self, terms, is_active):
+        found = original(self, terms, is_active)
         kept["bags"], kept["terms"] = self, found[0]
         return found
 
-    monkeypatch.setattr(additive.Bags, "boost", boost)
+    monkeypatch.setattr(Bags, "boost", boost)
     model = AdditiveLHTClassifier(0, max_steps=None, **FAST).fit(X, y)
     bags = kept["bags"]
     scores = []

@@ -39,14 +39,15 @@ from .edits import Editor
 _ADDITIVE = """
 interactions : "auto", int or list of pairs
     Surfaces of pairs of columns: a number of pairs, those with the largest gain; or a list of pairs of column names or
-    indices. "auto" adds pairs as long as they lower the held-out loss by more than its standard error, at most 32.
+    indices. "auto" tries 4, 16 and 64 pairs and takes the number with the least held-out loss, if it is lower than
+    without pairs by more than its standard error.
 max_iter : int
     Maximum number of cycles. A cycle takes a step on every curve; those of surfaces follow when curves are done.
 learning_rate : "auto" or float
     Factor of every step. "auto" is 0.1.
 n_bags : int
-    Number of bags. Each learns from the rows outside its fold, at least 7/8 of all, and stops by the rows of its fold.
-    The model is the mean of the bags.
+    Number of bags. Each learns from the rows outside its fold, at least 7/8 of all. All bags stop together, by the
+    mean loss of their folds. The model is the mean of the bags.
 max_bins : int
     Maximum number of bins of a feature in training; missing values have a bin of their own.
 smoothing : float
@@ -60,7 +61,7 @@ max_steps : "auto", int or None
     Merge neighbouring bins of curves into steps. "auto": to the fewest steps whose held-out loss is within 0.05 % of
     the least; surfaces are merged, too. An int is the maximum number of steps of a curve. None: bins stay as they are.
 n_iter_no_change : int
-    Cycles without a lower held-out loss after which a bag stops.
+    Cycles without a lower held-out loss after which boosting stops.
 categorical_features : "from_dtype", None or list
     Categorical columns, whose categories have a value each, up to ``max_one_hot`` categories. "from_dtype": the string
     and categorical columns of a pandas or polars DataFrame. A list gives names, indices or a mask. None: all columns
@@ -184,7 +185,7 @@ class BaseAdditive(CodedPredictor):
 
     @property
     def n_iter_(self) -> int:
-        """The largest number of cycles of a bag."""
+        """The number of cycles of the curves."""
         return max(self._read_record().n_iter)
 
     @property
@@ -251,7 +252,7 @@ class AdditiveLHTClassifier(Classifier, BaseAdditive):
     edits_ : list of dict
         Edits of the model.
     n_iter_ : int
-        The largest number of cycles of a bag.
+        The number of cycles of the curves.
     learning_rate_ : float
         The learning rate in use.
 
@@ -421,7 +422,7 @@ class AdditiveLHTRegressor(Regressor, BaseAdditive):
         n_bags: int = 8,
         max_bins: int = 255,
         smoothing: float = 3.0,
-        min_samples_leaf: int = 5,
+        min_samples_leaf: int = 2,
         l2_regularization: float = 1.0,
         max_steps: int | str | None = "auto",
         n_iter_no_change: int = 50,

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 namespace lhtree::boost {
 namespace {
 
 constexpr std::size_t cycles_per_hessian =
     4;  // Hessians change slowly: cells keep their sums for some cycles
+constexpr std::size_t cycles_per_check = 4;  // losses of bags are compared after so many cycles
 constexpr std::size_t rows_at_once = 512;
 
 // Labels and weights of some rows, in their order.
@@ -100,6 +102,7 @@ class Bag {
   public:
     Bag(const AdditivePlan& plan, const RowData& rows, std::size_t number, double* values)
         : plan_(plan),
+          is_active_(plan.is_active.data() + number * plan.terms.size()),
           n_scores_(rows.objective.n_scores()),
           order_(order_rows(plan, rows, number)),
           labels_(rows, order_),
@@ -110,42 +113,39 @@ class Bag {
         raw_.resize(n_rows * n_scores_);
         cells_.resize(plan.terms.size());
         for (std::size_t t = 0; t < plan.terms.size(); ++t)
-            if (plan.terms[t].is_active) cells_[t].resize(n_rows);
+            if (is_active_[t]) cells_[t].resize(n_rows);
         for (std::size_t i = 0; i < n_rows; ++i) {
             const std::uint8_t* const codes = rows.codes + order_[i] * n_slots;
             for (std::size_t k = 0; k < n_scores_; ++k) raw_[i * n_scores_ + k] = plan.base[k];
             for (std::size_t t = 0; t < plan.terms.size(); ++t) {
                 const AdditiveTerm& term = plan.terms[t];
                 const std::size_t cell = term.cell(codes);
-                if (term.is_active) cells_[t][i] = static_cast<std::uint16_t>(cell);
+                if (is_active_[t]) cells_[t][i] = static_cast<std::uint16_t>(cell);
                 for (std::size_t k = 0; k < n_scores_; ++k)
                     raw_[i * n_scores_ + k] += values[(term.begin + cell) * n_scores_ + k];
             }
         }
     }
 
-    std::vector<double> boost(Watch& watch) {
-        std::vector<double> losses{loss()}, best(values_, values_ + plan_.n_cells() * n_scores_);
+    // Runs some cycles and returns the loss after the last one.
+    double run_cycles(std::size_t first, std::size_t n_cycles, Watch& watch) {
         hessians_.resize(plan_.terms.size() * n_scores_);
-        double least = losses[0];
-        const double tol = plan_.tol * std::abs(least);
-        std::size_t n_since = 0;
-        for (std::size_t cycle = 0; cycle < plan_.n_cycles && n_since < plan_.patience; ++cycle) {
+        for (std::size_t cycle = first; cycle < first + n_cycles; ++cycle) {
             watch.check();
             run_cycle(cycle);
-            losses.push_back(loss());
-            const bool is_better = losses.back() < least - tol;
-            n_since = is_better ? 0 : n_since + 1;
-            if (!is_better) continue;
-            least = losses.back();
-            std::copy(values_, values_ + best.size(), best.begin());
         }
-        std::copy(best.begin(), best.end(), values_);
-        return losses;
+        return loss();
+    }
+    // The mean loss of the fold, or of the training rows if the fold is empty.
+    double loss() const {
+        const std::size_t n_held = order_.size() - n_train_;
+        return n_held > 0 ? mean_loss(objective_, labels_, raw_.data(), n_train_, n_held, n_scores_)
+                          : mean_loss(objective_, labels_, raw_.data(), 0, n_train_, n_scores_);
     }
 
   private:
     const AdditivePlan& plan_;
+    const std::uint8_t* is_active_;  // of every term
     std::size_t n_scores_, n_train_ = 0;
     std::vector<std::uint32_t> order_;
     OrderedRows labels_;
@@ -166,12 +166,6 @@ class Bag {
         n_train_ = order.size();
         order.insert(order.end(), held.begin(), held.end());
         return order;
-    }
-    // The mean loss of the fold, or of the training rows if the fold is empty.
-    double loss() const {
-        const std::size_t n_held = order_.size() - n_train_;
-        return n_held > 0 ? mean_loss(objective_, labels_, raw_.data(), n_train_, n_held, n_scores_)
-                          : mean_loss(objective_, labels_, raw_.data(), 0, n_train_, n_scores_);
     }
     void run_cycle(std::size_t cycle) {
         differentiator_.begin(raw_.data(), n_train_);
@@ -202,7 +196,7 @@ class Bag {
         std::vector<CellSums> cells;
         for (std::size_t t = 0; t < plan_.terms.size(); ++t) {
             const AdditiveTerm& term = plan_.terms[t];
-            if (!term.is_active) continue;
+            if (!is_active_[t]) continue;
             std::vector<CellSums>& known = hessians_[t * n_scores_ + k];
             if (is_new) sum_hessians(t, known);
             cells = known;
@@ -254,7 +248,7 @@ class Bag {
         }
         for (std::size_t t = 0; t < plan_.terms.size(); ++t) {
             const AdditiveTerm& term = plan_.terms[t];
-            if (!term.is_active) continue;
+            if (!is_active_[t]) continue;
             const double* const own = changes.data() + term.begin;
             for (std::size_t cell = 0; cell < term.n_cells(); ++cell)
                 values_[(term.begin + cell) * n_scores_ + k] += own[cell];
@@ -268,13 +262,33 @@ class Bag {
 
 AdditiveBags boost_terms(const AdditivePlan& plan, const RowData& rows, std::vector<double> values,
                          std::size_t n_threads, Watch& watch) {
-    AdditiveBags bags{std::move(values), std::vector<std::vector<double>>(plan.n_bags)};
+    AdditiveBags found{values, std::vector<std::vector<double>>(plan.n_bags), 0};
     const std::size_t size = plan.n_cells() * rows.objective.n_scores();
+    std::vector<std::unique_ptr<Bag>> bags(plan.n_bags);
+    const auto find_mean = [&] {
+        double total = 0.0;
+        for (const std::vector<double>& losses : found.losses) total += losses.back();
+        return total / static_cast<double>(plan.n_bags);
+    };
     run(plan.n_bags, n_threads, watch, [&](std::size_t number) {
-        bags.losses[number] = Bag(plan, rows, number, bags.values.data() + number * size).boost(watch);
-        watch.finish_one();
+        bags[number] = std::make_unique<Bag>(plan, rows, number, values.data() + number * size);
+        found.losses[number].push_back(bags[number]->loss());
     });
-    return bags;
+    double least = find_mean();
+    const double tol = plan.tol * std::abs(least);
+    for (std::size_t cycle = 0; cycle < plan.n_cycles && cycle < found.n_cycles + plan.patience;) {
+        const std::size_t n_more = std::min(cycles_per_check, plan.n_cycles - cycle);
+        run(plan.n_bags, n_threads, watch, [&](std::size_t number) {
+            found.losses[number].push_back(bags[number]->run_cycles(cycle, n_more, watch));
+        });
+        cycle += n_more;
+        const double mean = find_mean();
+        if (!(mean < least - tol)) continue;
+        least = mean;
+        found.n_cycles = cycle;
+        found.values = values;
+    }
+    return found;
 }
 
 std::vector<double> score_left_out(const AdditivePlan& plan, const RowData& rows,

@@ -11,7 +11,6 @@ namespace lhtree::boost {
 // A curve (one axis) or a surface (two axes).
 struct AdditiveTerm {
     std::vector<CellAxis> axes;
-    bool is_active = true;  // others keep their values
     std::size_t begin = 0;  // of its cells among the cells of all terms
 
     std::size_t n_cells() const {
@@ -25,11 +24,12 @@ struct AdditiveTerm {
 
 struct AdditivePlan {
     std::vector<AdditiveTerm> terms;
+    std::vector<std::uint8_t> is_active;  // by bag and term; others keep their values
     std::vector<double> base;  // raw scores before all terms
     const std::int32_t* fold;  // of every row; bag b learns from the rows of the other folds; below 0: no use
     std::size_t n_bags = 1, n_cycles = 1;
-    // A bag stops after this many cycles in which the loss of its fold does not fall by more than tol, and
-    // keeps its values after the best cycle.
+    // All bags stop together, after this many cycles in which the mean loss of their folds does not fall by more
+    // than tol, and keep their values after the best cycle: the fold of one bag has too few rows to stop by.
     std::size_t patience = 1;
     double tol = 0.0;  // relative to the loss before the first cycle
     StepOptions step;
@@ -37,11 +37,12 @@ struct AdditivePlan {
     std::size_t n_cells() const { return terms.empty() ? 0 : terms.back().begin + terms.back().n_cells(); }
 };
 
-// Values of all cells in every bag, by bag, cell and score, and the mean loss of the fold of every bag before
-// the first cycle and after each.
+// Values of all cells in every bag, by bag, cell and score; the mean loss of the fold of every bag before the
+// first cycle and after every fourth; and the number of cycles that the values have.
 struct AdditiveBags {
     std::vector<double> values;
     std::vector<std::vector<double>> losses;
+    std::size_t n_cycles;
 };
 
 // Boosts the active terms in every bag, from these values. Each bag is one task, so the number of threads

@@ -1,0 +1,215 @@
+"""Terms while they grow: axes of cells, values by bag, and the bags of rows that they are boosted in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import _core
+from ..boosting import CodedFit
+from ..holdout import join
+from ..labels import Progress
+from ..training import Training
+from .settings import AdditiveSettings
+
+Floats = NDArray[np.float64]
+
+_LEAST_FOLDS = 8  # a bag leaves out an eighth of the rows at most
+
+
+class Axis(NamedTuple):
+    """The cells of a slot: bins of a feature or levels of a column, some of them merged; the last one is missing."""
+
+    slot: int
+    features: range  # a level each, or one feature of numbers
+    is_ordered: bool
+    cell: NDArray[np.uint8]  # of every code of the slot
+    sign: int = 0
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells."""
+        return int(self.cell[-1]) + 1
+
+    def of_core(self, rows: _core.BoostRows) -> _core.CellAxis:
+        """The axis as the core takes it."""
+        return _core.CellAxis(
+            rows,
+            slot=self.slot,
+            is_ordered=self.is_ordered,
+            cell=self.cell,
+            n_cells=self.n_cells,
+            sign=self.sign,
+        )
+
+    def merge(self, group: NDArray[np.integer]) -> Axis:
+        """Merge cells: ``group`` has the new cell of every cell but that of missing values."""
+        table = np.append(group, group.max(initial=-1) + 1)
+        return self._replace(cell=table[self.cell].astype(np.uint8))
+
+    def coarsen(self, weight: Floats, n_most: int) -> Axis:
+        """Merge cells to at most ``n_most`` of about equal weight; of levels, the lightest ones are merged."""
+        n = self.n_cells - 1
+        if n <= n_most:
+            return self
+        if not self.is_ordered:
+            group = np.full(n, n_most - 1)
+            group[np.argsort(-weight[:n], kind="stable")[: n_most - 1]] = np.arange(n_most - 1)
+            return self.merge(group)
+        middle = np.cumsum(weight[:n]) - weight[:n] / 2.0
+        share = middle / max(float(weight[:n].sum()), np.finfo(np.float64).tiny)
+        return self.merge(
+            np.unique(np.minimum((share * n_most).astype(np.int64), n_most - 1), return_inverse=True)[1]
+        )
+
+
+class TermValues(NamedTuple):
+    """Axes of a term, and its values by bag, cell (of the last axis first) and score."""
+
+    axes: tuple[Axis, ...]
+    values: Floats  # shape (n_bags, *n_cells, n_scores)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of cells of every axis."""
+        return tuple(axis.n_cells for axis in self.axes)
+
+
+class Bags:
+    """The rows of a fit in bags: the rows of fold b are held out from bag b."""
+
+    def __init__(
+        self,
+        training: Training,
+        settings: AdditiveSettings,
+        coded: CodedFit,
+        seed: int,
+        n_threads: int,
+        progress: Progress,
+    ) -> None:
+        objective = settings.objective
+        self.training, self.settings, self.n_threads, self.progress = training, settings, n_threads, progress
+        self.of_loss: dict[str, Any] = {
+            "loss": objective.loss,
+            "quantiles": list(objective.quantiles),
+            "n_classes": len(training.classes),
+        }
+        self.labels = join(training, None, objective)
+        self.rows = coded.hold(self.of_loss, self.labels)
+        if not isinstance(self.rows, _core.BoostRows):
+            raise TypeError("an additive model is fitted in one process: pass a table, or use fit_batches.")
+        self.base = _core.find_base(self.rows, n_threads=n_threads)
+        self.n_bags = min(settings.n_bags, training.n_rows) if training.n_rows > 1 else 1
+        self.fold = _draw_folds(training.codes, self.n_bags, seed)
+        self.is_held = self.fold < self.n_bags
+
+    @property
+    def n_scores(self) -> int:
+        """Number of raw scores."""
+        return len(self.base)
+
+    def start(self, axes: tuple[Axis, ...]) -> TermValues:
+        """Return a term of zeros."""
+        return TermValues(axes, np.zeros((self.n_bags, *(axis.n_cells for axis in axes), self.n_scores)))
+
+    def _fit(self, terms: Sequence[TermValues]) -> _core.AdditiveFit:
+        axes = [axis.of_core(self.rows) for term in terms for axis in term.axes]
+        numbers = iter(range(len(axes)))
+        return _core.AdditiveFit(
+            self.rows,
+            axes,
+            [[next(numbers) for _ in term.axes] for term in terms],
+            base=self.base,
+            fold=self.fold,
+            n_bags=self.n_bags,
+        )
+
+    def boost(
+        self, terms: Sequence[TermValues], is_active: NDArray[np.bool_]
+    ) -> tuple[list[TermValues], int]:
+        """Boost the active terms, shape (n_bags, n_terms) or (n_terms,); return the terms and the number of cycles."""
+        is_active = np.broadcast_to(is_active, (self.n_bags, len(terms)))
+        values = np.concatenate(
+            [term.values.reshape(self.n_bags, -1, self.n_scores) for term in terms], axis=1
+        )
+        found, _, n_cycles = self._fit(terms).boost(
+            np.ascontiguousarray(values).ravel(),
+            np.ascontiguousarray(is_active, dtype=np.uint8).ravel(),
+            step=self.settings.step,
+            n_cycles=self.settings.max_iter,
+            patience=self.settings.patience,
+            tol=0.0,
+            n_threads=self.n_threads,
+            progress=None,
+        )
+        split = np.cumsum([np.prod(term.shape) for term in terms])[:-1]
+        parts = np.split(found.reshape(values.shape), split, axis=1)
+        return [
+            term._replace(values=part.reshape(term.values.shape))
+            for term, part in zip(terms, parts, strict=True)
+        ], n_cycles
+
+    def score(self, terms: Sequence[TermValues]) -> Floats:
+        """Return the raw scores of every row by the bag that did not learn from it, shape (n · n_scores,)."""
+        values = np.concatenate(
+            [term.values.reshape(self.n_bags, -1, self.n_scores) for term in terms], axis=1
+        )
+        fit = self._fit(terms)
+        return fit.score_left_out(np.ascontiguousarray(values).ravel(), self.n_threads)
+
+    def weigh(self, terms: Sequence[TermValues], raw: Floats) -> list[tuple[Floats, Floats]]:
+        """Return the weight and the Hessian of the cells of every term, given raw scores."""
+        weight, hessian = self._fit(terms).weigh(raw)
+        split = np.cumsum([np.prod(term.shape) for term in terms])[:-1]
+        return [
+            (own.reshape(term.shape), more.reshape(term.shape))
+            for term, own, more in zip(terms, np.split(weight, split), np.split(hessian, split), strict=True)
+        ]
+
+    def losses(self, raw: Floats) -> Floats:
+        """Return the loss of every row, given raw scores."""
+        labels = {name: self.labels[name].ravel() for name in ("classes", "response") if name in self.labels}
+        return _core.loss(
+            self.of_loss["loss"],
+            raw.reshape(-1, self.n_scores),
+            quantile=self.of_loss["quantiles"][0],
+            **labels,
+        )
+
+    def average(self, losses: Floats, is_chosen: NDArray[np.bool_]) -> tuple[float, float]:
+        """Return the weighted mean of the losses of some rows, and its standard error."""
+        weight, losses = self.labels["weight"], losses[is_chosen]
+        weight = np.ones(len(losses)) if weight is None else weight[is_chosen]
+        mean = float(np.average(losses, weights=weight))
+        spread = float(np.average((losses - mean) ** 2, weights=weight))
+        return mean, float(np.sqrt(spread * (weight**2).sum()) / weight.sum())
+
+
+def _draw_folds(codes: NDArray[np.int32], n_bags: int, seed: int) -> NDArray[np.int32]:
+    """Return the fold of every row: of every class, as many rows in each."""
+    n_folds = min(max(n_bags, _LEAST_FOLDS), len(codes))
+    fold = np.empty(len(codes), dtype=np.int32)
+    keys = _core.draw_keys(seed, _core.Stream.validation_rows, len(codes))
+    fold[np.lexsort((keys, codes))] = np.arange(len(codes)) % n_folds
+    return fold if n_folds > 1 else fold + 1  # of a single row, the only bag learns
+
+
+def make_axes(bins: _core.BoostBins, signs: NDArray[np.int8] | None) -> list[Axis]:
+    """Return an axis for every column of levels and every feature of numbers that rows differ in."""
+    arrays = bins.arrays()
+    axes = []
+    for slot, (first, last) in enumerate(bins.slots):
+        if last > first:
+            n_levels = last - first
+            cell = np.minimum(np.arange(n_levels + 2), n_levels).astype(np.uint8)
+            axes.append(Axis(slot, range(first, last), False, cell))
+        else:
+            n_codes = int(arrays["ptr"][first + 1] - arrays["ptr"][first])
+            sign = 0 if signs is None else int(signs[first])
+            if n_codes > 2 or arrays["missing"][first]:
+                cell = np.arange(n_codes, dtype=np.uint8)
+                axes.append(Axis(slot, range(first, first + 1), True, cell, sign))
+    return axes

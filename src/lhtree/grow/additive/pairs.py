@@ -1,0 +1,145 @@
+"""Surfaces: which pairs of columns have one, and their purification."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import _core
+from .bags import Bags, TermValues
+from .settings import Pair
+
+Floats = NDArray[np.float64]
+
+_SURFACE_CELLS = 16  # of an axis of a surface, without that of missing values
+_SCREEN_CELLS = 12  # of an axis while all pairs are compared
+_PAIR_COUNTS = (4, 16, 64)  # tried by interactions="auto"
+
+
+def add_surfaces(bags: Bags, curves: list[TermValues]) -> list[TermValues]:
+    """Return the curves and the surfaces of chosen pairs, whose main effects are moved to the curves."""
+    wanted = bags.settings.interactions
+    raw = bags.score(curves)
+    weights = [weight for weight, _ in bags.weigh(curves, raw)]
+    free = [number for number, term in enumerate(curves) if term.axes[0].sign == 0]
+    if isinstance(wanted, list):
+        column = bags.training.encoding.column
+        by_column: dict[int, list[int]] = {}
+        for number in free:
+            by_column.setdefault(int(column[curves[number].axes[0].features.start]), []).append(number)
+        pairs = [
+            (a, b)
+            for first, second in wanted
+            for a in by_column.get(first, [])
+            for b in by_column.get(second, [])
+        ]
+        return _boost_surfaces(bags, curves, pairs, weights)
+    n_pairs = len(free) * (len(free) - 1) // 2
+    n_most = min(n_pairs, _PAIR_COUNTS[-1] if wanted is None else wanted)
+    if n_most == 0:
+        return curves
+    coarse = [curves[number].axes[0].coarsen(weights[number], _SCREEN_CELLS) for number in free]
+
+    def rank(left_out: int) -> list[Pair]:
+        """Return the pairs of largest gain on the rows outside a fold."""
+        gains = _core.measure_pairs(
+            bags.rows,
+            [axis.of_core(bags.rows) for axis in coarse],
+            raw,
+            fold=bags.fold,
+            left_out=left_out,
+            step=bags.settings.step,
+            n_threads=bags.n_threads,
+        )
+        pairs = list(combinations(free, 2))
+        return [pairs[place] for place in np.argsort(-gains, kind="stable")[:n_most]]
+
+    if wanted is None:
+        n_most = _count_pairs(bags, curves, weights, raw, [rank(bag) for bag in range(bags.n_bags)])
+    return _boost_surfaces(bags, curves, rank(-1)[:n_most], weights)
+
+
+def _start_surface(bags: Bags, curves: list[TermValues], pair: Pair, weights: list[Floats]) -> TermValues:
+    axes = (curves[number].axes[0].coarsen(weights[number], _SURFACE_CELLS) for number in pair)
+    return bags.start(tuple(axes))
+
+
+def _count_pairs(
+    bags: Bags, curves: list[TermValues], weights: list[Floats], raw: Floats, ranked: list[list[Pair]]
+) -> int:
+    """Return the number of pairs with the least held-out loss, if it is lower than without pairs.
+
+    It must be lower by more than its standard error. Every bag has pairs of its own, which were ranked without its
+    held-out rows.
+    """
+    if not bags.is_held.any():
+        return 0
+    without = bags.losses(raw)
+    n_best, most = 0, 0.0
+    for n_pairs in sorted({min(n, len(ranked[0])) for n in _PAIR_COUNTS}):
+        place: dict[Pair, int] = {}
+        terms = list(curves)
+        is_active = np.zeros((bags.n_bags, len(curves) + bags.n_bags * n_pairs), dtype=bool)
+        for bag, pairs in enumerate(ranked):
+            for pair in pairs[:n_pairs]:
+                if pair not in place:
+                    place[pair] = len(terms)
+                    terms.append(_start_surface(bags, curves, pair, weights))
+                is_active[bag, place[pair]] = True
+        terms, _ = bags.boost(terms, is_active[:, : len(terms)])
+        gain, error = bags.average(without - bags.losses(bags.score(terms)), bags.is_held)
+        if gain > max(most, error):
+            n_best, most = n_pairs, gain
+    return n_best
+
+
+def _boost_surfaces(
+    bags: Bags, curves: list[TermValues], pairs: list[Pair], weights: list[Floats]
+) -> list[TermValues]:
+    """Boost the surfaces of some pairs on top of the curves, and purify them."""
+    if not pairs:
+        return curves
+    surfaces = [_start_surface(bags, curves, pair, weights) for pair in pairs]
+    terms, _ = bags.boost([*curves, *surfaces], np.arange(len(curves) + len(surfaces)) >= len(curves))
+    sizes = bags.weigh(terms, bags.score(terms))
+    for number, pair in enumerate(pairs, start=len(curves)):
+        term = terms[number]
+        pure, main = purify(term.values, sizes[number][0])
+        terms[number] = term._replace(values=pure)
+        for axis, curve, effect in zip(term.axes, pair, main, strict=True):
+            own = terms[curve]
+            # The cell of the surface for every cell of the curve.
+            cell = np.zeros(own.shape[0], dtype=np.int64)
+            cell[own.axes[0].cell] = axis.cell
+            terms[curve] = own._replace(values=own.values + effect[:, cell])
+    return terms
+
+
+def purify(values: Floats, weight: Floats) -> tuple[Floats, tuple[Floats, Floats]]:
+    """Split surfaces into main effects of both axes and the rest, whose weighted sums along either axis are 0.
+
+    Parameters
+    ----------
+    values : array of shape (n_bags, n_first, n_second, n_scores)
+        Values of the cells.
+    weight : array of shape (n_first, n_second)
+        Weights of the cells; cells of weight 0 do not count.
+
+    Returns
+    -------
+    rest : array of the shape of values
+    main : tuple of arrays
+        Main effects, of shape (n_bags, n_first, n_scores) and (n_bags, n_second, n_scores).
+    """
+    n_first, n_second = weight.shape
+    of_first, of_second = weight.sum(axis=1), weight.sum(axis=0)
+    system = np.block([[np.diag(of_first), weight], [weight.T, np.diag(of_second)]])
+    sums = np.concatenate(
+        [np.einsum("bijk,ij->ibk", values, weight), np.einsum("bijk,ij->jbk", values, weight)]
+    ).reshape(n_first + n_second, -1)
+    solved = np.linalg.lstsq(system, sums, rcond=None)[0]
+    solved = solved.reshape(n_first + n_second, len(values), values.shape[-1]).swapaxes(0, 1)
+    first, second = solved[:, :n_first], solved[:, n_first:]
+    return values - first[:, :, None] - second[:, None], (first, second)

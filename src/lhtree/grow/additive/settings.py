@@ -1,0 +1,118 @@
+"""Parameters of additive models, checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import _core
+from ..._parameters import UNSEEN, check_count, check_number, choose, is_auto, is_integer, is_real, refuse
+from ..boosting import find_monotonic
+from ..objective import Objective
+from ..training import Training
+
+Pair = tuple[int, int]
+
+LEARNING_RATE = 0.1  # of learning_rate="auto"
+_MOST_LEVELS = 254  # of a column: a slot holds them
+
+
+@dataclass(frozen=True)
+class AdditiveSettings:
+    """Parameters of one fit, checked."""
+
+    objective: Objective
+    max_iter: int
+    learning_rate: float
+    max_bins: int
+    n_bags: int
+    patience: int
+    interactions: int | list[Pair] | None  # pairs of columns; None: "auto"
+    max_steps: int | None  # of a curve
+    merges: bool  # whether max_steps is "auto"
+    signs: NDArray[np.int8] | None  # of every feature
+    step: _core.StepOptions
+
+    @classmethod
+    def of(cls, params: dict[str, Any], training: Training) -> AdditiveSettings:
+        """The settings for these parameters and rows."""
+        rate, max_bins, smoothing = params["learning_rate"], params["max_bins"], params["smoothing"]
+        if not is_auto(rate) and not (is_real(rate) and 0.0 < rate <= 1.0):
+            raise refuse("learning_rate", rate, "'auto' or a number in (0, 1]")
+        if not is_integer(max_bins) or not 2 <= max_bins <= _core.MOST_BINS:
+            raise refuse("max_bins", max_bins, f"an integer from 2 to {_core.MOST_BINS}")
+        if not is_real(smoothing) or not 0.0 < smoothing < np.inf:
+            raise refuse("smoothing", smoothing, "a positive number")
+        choose("unseen", params["unseen"], UNSEEN)
+        max_steps = params["max_steps"]
+        if max_steps is not None and not is_auto(max_steps):
+            if not is_integer(max_steps) or max_steps < 2:
+                raise refuse("max_steps", max_steps, "'auto', None or an integer of at least 2")
+            max_steps = int(max_steps)
+        if training.encoding.levels.max(initial=0) > _MOST_LEVELS:
+            raise refuse(
+                "max_one_hot", params["max_one_hot"], f"at most {_MOST_LEVELS} for an additive model"
+            )
+        rate = LEARNING_RATE if isinstance(rate, str) else float(rate)
+        signs = find_monotonic(params["monotonic_cst"], training)
+        objective = Objective.of(params, training)
+        if objective.outputs:
+            raise refuse("quantile", params["quantile"], "one quantile for an additive model")
+        return cls(
+            objective=objective,
+            max_iter=check_count("max_iter", params["max_iter"], 1),
+            learning_rate=rate,
+            max_bins=int(max_bins),
+            n_bags=check_count("n_bags", params["n_bags"], 1),
+            patience=check_count("n_iter_no_change", params["n_iter_no_change"], 1),
+            interactions=_read_interactions(params["interactions"], training, signs),
+            max_steps=None if isinstance(max_steps, str) else max_steps,
+            merges=isinstance(max_steps, str),
+            signs=signs,
+            step=_core.StepOptions(
+                learning_rate=rate,
+                l2_regularization=check_number("l2_regularization", params["l2_regularization"]),
+                min_samples_leaf=float(check_count("min_samples_leaf", params["min_samples_leaf"], 1)),
+                smoothing=float(smoothing),
+            ),
+        )
+
+
+def _read_interactions(
+    value: Any, training: Training, signs: NDArray[np.int8] | None
+) -> int | list[Pair] | None:
+    """Return the number of pairs, or the pairs of columns; None for "auto"."""
+    if is_auto(value):
+        return None
+    if is_integer(value) and value >= 0:
+        return int(value)
+    wanted = "'auto', a number of pairs, or a list of pairs of columns"
+    if isinstance(value, str) or not hasattr(value, "__iter__"):
+        raise refuse("interactions", value, wanted)
+    names, pairs = list(training.encoding.names), []
+    for pair in value:
+        if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
+            raise refuse("interactions", value, wanted)
+        columns = []
+        for one in pair:
+            if is_integer(one) and 0 <= one < len(names):
+                columns.append(int(one))
+            elif one in names:
+                columns.append(names.index(one))
+            else:
+                raise refuse("interactions", value, f"columns of X only: {one!r} is not one")
+        first, second = sorted(columns)
+        if first == second:
+            raise refuse("interactions", value, f"pairs of different columns, not {names[first]!r} twice")
+        for column in columns:
+            if signs is not None and signs[training.encoding.features_of(column)].any():
+                raise refuse(
+                    "interactions",
+                    value,
+                    f"pairs without {names[column]!r}: a surface could break its monotonic constraint",
+                )
+        pairs.append((first, second))
+    return list(dict.fromkeys(pairs))
