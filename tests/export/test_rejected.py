@@ -8,7 +8,7 @@ from sklearn.preprocessing import StandardScaler
 
 from lhtree import LHTClassifier, _core, export_c, export_onnx, export_sql, save
 from lhtree.export import _c_links, onnx, sql
-from lhtree.model.labels import find_labels
+from lhtree.tables.labels import check_labels
 from support.clouds import fit_named, make_clouds
 
 
@@ -56,16 +56,11 @@ def test_an_empty_category_is_rejected_where_it_means_missing(tmp_path, rejects)
     export_c(model, tmp_path / "model.c")
 
 
-class Labels:
-    def __init__(self, labels):
-        self.labels = labels
-
-
 def test_labels_that_cannot_be_written(rejects):
     with rejects:
-        find_labels(Labels([b"x", b"y"]), "C")
+        check_labels([b"x", b"y"], "C")
     with rejects:
-        find_labels(Labels([1, 2**64 - 1]), "SQL")
+        check_labels([1, 2**64 - 1], "SQL")
 
 
 @pytest.mark.parametrize(
