@@ -8,7 +8,7 @@ namespace lhtree::boost {
 namespace {
 
 constexpr std::size_t cycles_per_hessian =
-    4;  // Hessians change slowly: cells keep their sums for some cycles
+    4;                                       // Hessians change slowly: cells keep their sums for some cycles
 constexpr std::size_t cycles_per_check = 4;  // losses of bags are compared after so many cycles
 constexpr std::size_t rows_at_once = 512;
 
