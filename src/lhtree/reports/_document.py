@@ -127,7 +127,7 @@ def document(
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     >>> save(LHBoostClassifier(20, random_state=0).fit(X[:400], y[:400]), "tumours.lht")
     >>> path = document("tumours.lht", "tumours.md", X[400:], y[400:], texts={"purpose": "A second opinion."})
-    >>> path.read_text(encoding="utf-8").splitlines()[6:9]
+    >>> path.read_text(encoding="utf-8").splitlines()[5:8]
     ['## Purpose', '', 'A second opinion.']
     """
     path = Path(path)
