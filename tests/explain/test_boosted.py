@@ -259,7 +259,7 @@ def test_counterfactuals_are_predicted_otherwise(fitted):
     for number in some_rows(X):
         row = take(X, number)
         explanation = model.explain(row)
-        for found in explanation.counterfactuals():
+        for found in explanation.counterfactuals(plausible=False):
             n_found += 1
             changed = pd.DataFrame([found.row], columns=list(found.row))
             values = changed if isinstance(X, pd.DataFrame) else changed.to_numpy()
@@ -325,7 +325,7 @@ def test_calibrated_models_have_counterfactuals(kind):
     otherwise = np.flatnonzero(raw != predicted)  # calibration decides otherwise than the raw score
     assert len(otherwise) >= 3
     for row in X[[*otherwise[:8], 0, 1, 2]]:
-        found = model.explain(row).counterfactuals()
+        found = model.explain(row).counterfactuals(plausible=False)
         assert found
         for one in found:
             assert model.predict([list(one.row.values())])[0] == one.prediction != one.before

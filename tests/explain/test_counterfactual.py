@@ -4,13 +4,23 @@ import json
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.spatial.distance import mahalanobis
 from sklearn.datasets import load_wine
 from sklearn.model_selection import train_test_split
 
-from lhtree import LHBoostClassifier, LHForestClassifier, LHTClassifier
+from lhtree import (
+    LHBoostClassifier,
+    LHBoostRegressor,
+    LHForestClassifier,
+    LHTClassifier,
+    inspect,
+    load,
+    save,
+)
 from lhtree.explain._goal import ClassGoal
 from lhtree.explain._search import Room, Task, find_planes, find_sides, shortest_moves, single_moves
 from lhtree.model.model import read
@@ -316,7 +326,8 @@ def test_a_crossed_hyperplane_really_is_crossed(problem, number):
     model = LHTClassifier(gamma=1).fit(problem.X, problem.y, problem.weight)
     fitted = read(model)
     x = problem.X[number % len(problem.X)]
-    task = Task(ClassGoal(fitted, 0, None), x, np.fmin(fitted.span.low, x), np.fmax(fitted.span.high, x))
+    low, high = np.fmin(fitted.span.low, x), np.fmax(fitted.span.high, x)
+    task = Task(ClassGoal(fitted, 0, None), x, low, high, fitted.span.is_whole)
     room = task.room(x)
     planes, z = find_planes(task.goal, x, room, 1000), fitted.normalise(x[None])[0]
     offsets = planes.weights @ z - planes.y
@@ -378,3 +389,116 @@ def test_immutable_and_one_way_columns_are_respected():
         explanation.counterfactuals(rising=["x0"], falling=["x0"])
     with pytest.raises(ValueError, match="rising='income' is not valid: pass names of features"):
         explanation.counterfactuals(rising="income")
+
+
+def test_declared_columns_are_respected_in_files_and_replaced_by_arguments(tmp_path):
+    X, y = make_clouds(300, 4, 2, seed=4)
+    model = LHBoostClassifier(20, random_state=0).fit(X, y)
+    assert model.declare(immutable=[0], rising=["x1"], falling=[2]) is model
+    save(model, tmp_path / "declared.lht")
+    assert inspect(tmp_path / "declared.lht")["declared"] == {
+        "immutable": ["x0"],
+        "rising": ["x1"],
+        "falling": ["x2"],
+    }
+    same, n_free = load(tmp_path / "declared.lht"), 0
+    plain = LHBoostClassifier(20, random_state=0).fit(X, y)
+    for row in X[:10]:
+        found = same.explain(row).counterfactuals()
+        given = plain.explain(row).counterfactuals(immutable=[0], rising=["x1"], falling=[2])
+        assert [one.to_dict() for one in found] == [one.to_dict() for one in given]
+        free = same.explain(row).counterfactuals(immutable=[], rising=[], falling=[])
+        assert [one.to_dict() for one in free] == [
+            one.to_dict() for one in plain.explain(row).counterfactuals()
+        ]
+        n_free += any("x0" in one.changes for one in free)
+    assert n_free
+    model.declare()
+    assert model._model.declared is None
+
+
+def test_declared_whole_columns_get_whole_numbers():
+    X, y = make_clouds(300, 3, 2, seed=4)
+    X *= 10
+    model = LHBoostClassifier(20, random_state=0).fit(X, y).declare(whole=["x0", "x1"])
+    after = [
+        value
+        for row in X[:15]
+        for one in model.explain(row).counterfactuals()
+        for name, (_, value) in one.changes.items()
+        if name != "x2"
+    ]
+    assert len(after) > 10
+    assert [value for value in after if value != round(value)] == []
+
+
+def test_changed_rows_are_plausible_as_a_whole():
+    generator = np.random.default_rng(0)
+    first = generator.normal(size=600)
+    X = np.column_stack([first, first + 0.1 * generator.normal(size=600)])  # the columns agree
+    model = LHBoostClassifier(30, random_state=0).fit(X, X[:, 0] > 0)
+    spread = model._model.joint
+    covariance = np.cov(X.T)
+    far = []
+    for row in X[:40]:
+        for one in model.explain(row).counterfactuals():
+            changed = np.array(list(one.row.values()))
+            own = spread.distances(model._model, np.array([row, changed]))
+            assert own[1] <= max(spread.limit, own[0])
+            far.append(mahalanobis(changed, X.mean(axis=0), np.linalg.inv(covariance)))
+    assert far
+    assert max(far) < 6.0
+    lost = [model.explain(row).counterfactuals(["x0"]) for row in X[np.abs(X[:, 0]) > 1.5][:10]]
+    assert {one.reason for one in lost} == {
+        "Changes that suffice lead to rows unlike the training rows: pass plausible=False to see them."
+    }
+    assert model.explain(X[np.abs(X[:, 0]) > 1.5][0]).counterfactuals(["x0"], plausible=False)
+
+
+def test_joint_distances_equal_those_of_scipy():
+    X, y = make_clouds(400, 5, 2, seed=1)
+    model = LHTClassifier().fit(X, y)._model
+    spread = model.joint
+    steps = np.rint(16 * np.clip(model.normalise(X).astype(float), -5, 5))
+    covariance = np.cov(steps.T, bias=True)
+    share = 5 / 405
+    shrunken = (1 - share) * covariance + share * np.diag(np.diag(covariance) + 0.01)
+    expected = [mahalanobis(row, steps.mean(axis=0), np.linalg.inv(shrunken)) for row in steps]
+    assert spread.distances(model, X) == pytest.approx(expected, rel=0.02)
+    assert (spread.distances(model, X) <= spread.limit).mean() == pytest.approx(0.99, abs=0.005)
+
+
+def test_an_empty_result_has_a_reason():
+    X, y = make_clouds(300, 4, 2, seed=4)
+    model = LHBoostClassifier(20, random_state=0).fit(X, y)
+    found = [model.explain(row).counterfactuals(["x3"], n=1) for row in X[:30]]
+    assert [one for one in found if bool(one) == (one.reason is not None)] == []
+    empty = next(one for one in found if not one)
+    assert str(empty) == empty.reason
+    texts = {one.reason for one in found if not one}
+    assert (
+        "The columns that may change, in the directions allowed, do not suffice: allow more of them." in texts
+    )
+    number = LHBoostRegressor(max_iter=10, random_state=0).fit(X, X[:, 0])
+    none = number.explain(X[0]).counterfactuals(to=(1e6, None))
+    assert (
+        none.reason
+        == "No change within the training ranges was found that suffices; missing values stay missing."
+    )
+
+
+def test_wrong_declarations_are_rejected(rejects):
+    X = pd.DataFrame({"age": [30.0, 40, 50, 60] * 10, "job": ["a", "b"] * 20})
+    model = LHTClassifier().fit(X, X["age"] > 45)
+    for limits in (
+        {"immutable": ["ages"]},
+        {"rising": ["job"]},
+        {"whole": "job"},
+        {"rising": ["age"], "falling": ["age"]},
+        {"immutable": ["age", "job"]},
+    ):
+        with rejects:
+            model.declare(**limits)
+    with rejects:
+        model.explain(X.iloc[0]).counterfactuals(plausible="no")
+    assert model._model.declared is None

@@ -176,7 +176,10 @@ def explain(
         others = _find_others(learned, explanation, to, change)
 
     if is_json:
-        facts = {} if others is None else {"counterfactuals": [other.to_dict() for other in others]}
+        facts: dict[str, Any] = {}
+        if others is not None:
+            facts["counterfactuals"] = [other.to_dict() for other in others]
+            facts |= {} if others.reason is None else {"reason": others.reason}
         show_json(explanation.to_dict() | facts)
     else:
         print(clean("\n".join(_describe(explanation, others))))
@@ -271,13 +274,10 @@ def _find_name(item: str, names: Sequence[str]) -> str:
     raise Problem(f"--values: the model has no column {typed!r} ({find_nearest(typed, names)})")
 
 
-def _find_others(
-    learned: LearnedModel, explanation: Any, to: str | None, change: list[str] | None
-) -> list[Any]:
+def _find_others(learned: LearnedModel, explanation: Any, to: str | None, change: list[str] | None) -> Any:
     check_known("change", change or (), learned.encoding.names, "the model")
     goal = _read_class(explanation, to) if learned.head.predicts_classes else _read_range(to)
-    found: list[Any] = explanation.counterfactuals(change or None, to=goal)
-    return found
+    return explanation.counterfactuals(change or None, to=goal)
 
 
 def _read_class(explanation: Any, to: str | None) -> Any:
@@ -305,15 +305,15 @@ def _read_range(to: str | None) -> tuple[float | None, float | None]:
     return ends[0], ends[1]
 
 
-def _describe(explanation: Any, others: list[Any] | None) -> list[str]:
+def _describe(explanation: Any, others: Any) -> list[str]:
     lines = [str(explanation)]
     if others is not None:
-        lines += ["", "What would change the prediction:" if others else "No change was found that would do."]
+        lines += ["", "What would change the prediction:" if others else others.reason]
         lines += [f"  {other}" for other in others]
     return lines
 
 
-def _draw_page(explanation: Any, others: list[Any] | None) -> str:
+def _draw_page(explanation: Any, others: Any) -> str:
     """Return an HTML page with the notebook's output."""
     from ..explain._text import draw_html
 
@@ -321,6 +321,8 @@ def _draw_page(explanation: Any, others: list[Any] | None) -> str:
     title = f"Why {write_number(predicted) if isinstance(predicted, float) else escape(str(predicted))}?"
     listed = "".join(f"<li>{escape(str(other))}</li>" for other in others or ())
     changes = f"<p>What would change the prediction:</p><ul>{listed}</ul>" if listed else ""
+    if others is not None and not others:
+        changes = f"<p>{escape(others.reason)}</p>"
     return (
         f"<!doctype html>\n<html lang='en'>\n<meta charset='utf-8'>\n<title>{title}</title>\n"
         "<meta name='viewport' content='width=device-width'>\n"

@@ -128,6 +128,45 @@ class Predictor(Interpretable, BaseEstimator):  # type: ignore[misc]  # scikit-l
         """Return class probabilities, or predicted numbers: explainers such as ``shap.Explainer`` call a model."""
         return self.predict(X) if self._is_regressor else self.predict_proba(X)  # type: ignore[no-any-return]
 
+    def declare(
+        self, *, immutable: Any = None, rising: Any = None, falling: Any = None, whole: Any = None
+    ) -> Predictor:
+        """Declare what may happen to columns in counterfactuals; model files keep it, and another fit forgets it.
+
+        Parameters
+        ----------
+        immutable : list of names or numbers, optional
+            Columns that nobody can change, such as an age.
+        rising, falling : list of names or numbers, optional
+            Columns of numbers that may only rise, such as the years in a job, or only fall.
+        whole : list of names or numbers, optional
+            Columns of numbers that are whole, even if training values are not.
+
+        Returns
+        -------
+        The fitted estimator itself.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from lhtree import LHTClassifier
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> model = LHTClassifier().fit(X, y).declare(immutable=["mean radius"], rising=["mean texture"])
+        >>> any("mean radius" in one.changes for one in model.explain(X.iloc[0]).counterfactuals())
+        False
+        """
+        from ..explain._counterfactual import take_limits
+
+        model = self._read()
+        given = {"immutable": immutable, "rising": rising, "falling": falling, "whole": whole}
+        limits = take_limits(model, given | {name: () for name, own in given.items() if own is None})
+        names = np.array(model.column_names, dtype=object)
+        columns = {name: np.unique(model.encoding.column[own]) for name, own in limits._asdict().items()}
+        self._model = replace(
+            model, declared={name: names[own].tolist() for name, own in columns.items() if len(own)} or None
+        )
+        return self
+
     def apply(self, X: Any) -> NDArray[np.int64]:
         """Return the index of the leaf of every row in every tree, shape (n, n_trees)."""
         return self._ask(Scorer.apply, X, self._model)  # type: ignore[no-any-return]
@@ -232,6 +271,7 @@ def record_fit(
     return replace(
         model,
         profile=profiler.finish(model) if earlier is None else earlier.profile,
+        joint=profiler.find_joint(model) if earlier is None else earlier.joint,
         provenance=Provenance(
             training.target,
             training.fingerprint,

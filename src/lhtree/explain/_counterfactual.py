@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._parameters import check_count, is_integer, refuse
+from .._parameters import check_count, check_flag, is_integer, refuse
 from ..model.model import Model
 from ..model.numbers import ALL_DIGITS, LONGEST, NumberFormat, write_value
+from ..model.records import DECLARED
 from ..tables.encoders import Levels
 from ..tables.errors import find_nearest
-from ._goal import RangeGoal, take_goal
+from ._goal import Goal, RangeGoal, take_goal
 from ._paths import Floats, make_plain
 from ._search import MOST_BASES, Task, search
 from ._text import name_class
@@ -102,6 +104,43 @@ class Counterfactual:
         return name(self.before), name(self.prediction)
 
 
+class Counterfactuals(list[Counterfactual]):
+    """A list of counterfactuals, smallest change first.
+
+    Attributes
+    ----------
+    reason : str or None
+        Why there are none; None if there are some. ``print`` shows the counterfactuals, or the reason.
+    """
+
+    def __init__(self, found: Iterable[Counterfactual] = (), reason: str | None = None) -> None:
+        super().__init__(found)
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self)) if self.reason is None else self.reason
+
+
+class Limits(NamedTuple):
+    """What may happen to features, shape (m,) each."""
+
+    immutable: NDArray[np.bool_]
+    rising: NDArray[np.bool_]
+    falling: NDArray[np.bool_]
+    whole: NDArray[np.bool_]
+
+
+def take_limits(fitted: Model, given: Mapping[str, Any]) -> Limits:
+    """Return the limits of features: those of columns that were given, else those that the model declares."""
+    known = (fitted.declared or {}) | {name: own for name, own in given.items() if own is not None}
+    limits = Limits(*(_check_limited(fitted, known.get(name, ()), name) for name in DECLARED))
+    if limits.immutable.all() or (limits.rising & limits.falling).any():
+        raise ValueError(
+            "no column may change, or one may only rise and only fall: pass fewer immutable, rising or falling columns."
+        )
+    return limits
+
+
 def find_counterfactuals(
     fitted: Model,
     x: NDArray[np.float64],
@@ -109,38 +148,70 @@ def find_counterfactuals(
     n: int = 3,
     to: Any = None,
     *,
-    immutable: Any = None,
-    rising: Any = None,
-    falling: Any = None,
-) -> list[Counterfactual]:
+    plausible: bool = True,
+    **given: Any,
+) -> Counterfactuals:
     """See ``Explanation.counterfactuals``."""
     check_count("n", n, 1)
+    check_flag("plausible", plausible)
+    goal = take_goal(fitted, x, to)
     may_change = _check_features(fitted, features)
-    if immutable is not None:
-        may_change &= ~_check_features(fitted, immutable, "immutable")
-    only_up, only_down = (
-        np.zeros(fitted.n_features, dtype=bool) if given is None else _check_one_way(fitted, given, name)
-        for name, given in (("rising", rising), ("falling", falling))
-    )
-    if not may_change.any() or (only_up & only_down).any():
-        raise ValueError(
-            "no column may change, or one may only rise and only fall: pass fewer immutable, rising or falling columns."
+    limits = take_limits(fitted, given)
+    if not (may_change & ~limits.immutable).any():
+        raise ValueError("no column may change: pass fewer immutable columns, or more features.")
+    joint, farthest = fitted.joint, math.inf
+    if plausible and joint is not None:
+        farthest = max(joint.limit, float(joint.distances(fitted, x[None])[0]))
+
+    def attempt(limits: Limits, may_change: NDArray[np.bool_], farthest: float) -> list[Counterfactual]:
+        task, may_change = _set_task(goal, x, may_change, limits, farthest)
+        return _find(task, may_change, n)
+
+    found = attempt(limits, may_change, farthest)
+    if found:
+        return Counterfactuals(found)
+    if math.isfinite(farthest) and attempt(limits, may_change, math.inf):
+        return Counterfactuals(
+            reason="Changes that suffice lead to rows unlike the training rows: pass plausible=False to see them."
         )
+    anything, nothing = np.ones_like(may_change), np.zeros_like(may_change)
+    if attempt(Limits(nothing, nothing, nothing, limits.whole), anything, farthest):
+        return Counterfactuals(
+            reason="The columns that may change, in the directions allowed, do not suffice: allow more of them."
+        )
+    return Counterfactuals(
+        reason="No change within the training ranges was found that suffices; missing values stay missing."
+    )
+
+
+def _set_task(
+    goal: Goal, x: NDArray[np.float64], may_change: NDArray[np.bool_], limits: Limits, farthest: float
+) -> tuple[Task, NDArray[np.bool_]]:
+    """Return the search, and the features that may change, including those of categories."""
+    fitted, may_change = goal.fitted, may_change & ~limits.immutable
     free = may_change & ~np.isnan(x) & ~np.isnan(fitted.span.low)
     # A category changes as a whole, and an indicator with its number.
     free &= ~(fitted.encoding.is_category | fitted.encoding.is_indicator)
     task = Task(
-        take_goal(fitted, x, to),
+        goal,
         x,
         # A value outside the training range may move towards it, but not further away.
-        low=np.where(free & ~only_up, np.fmin(fitted.span.low, x), x),
-        high=np.where(free & ~only_down, np.fmax(fitted.span.high, x), x),
+        low=np.where(free & ~limits.rising, np.fmin(fitted.span.low, x), x),
+        high=np.where(free & ~limits.falling, np.fmax(fitted.span.high, x), x),
+        is_whole=np.asarray(fitted.span.is_whole | limits.whole),
+        farthest=farthest,
     )
+    return task, may_change
+
+
+def _find(task: Task, may_change: NDArray[np.bool_], n: int) -> list[Counterfactual]:
+    """Return at most ``n`` counterfactuals, smallest change first."""
     switched = _switch_categories(task, may_change)
     rows = np.concatenate([search(task), switched[task.is_reached(switched)]])
     rows = np.concatenate([make_whole(task, rows), try_whole(task)])
     if len(switched) and not len(rows):
         rows = make_whole(task, _search_beyond(task, switched))
+    rows = rows[task.is_reached(rows)]
     if not len(rows):
         return []
     rows = rows[_spread(task, rows, 4 * n, is_reserving=n > 1)]
@@ -157,7 +228,9 @@ def find_counterfactuals(
     rows = rows[_spread(task, rows, n, is_reserving=n > 1)]
     return [
         _describe(task, row, predicted, float(distance))
-        for row, predicted, distance in zip(rows, fitted.predict(rows), task.distances(rows), strict=True)
+        for row, predicted, distance in zip(
+            rows, task.fitted.predict(rows), task.distances(rows), strict=True
+        )
     ]
 
 
@@ -198,11 +271,13 @@ def _search_beyond(task: Task, switched: NDArray[np.float64]) -> NDArray[np.floa
     )
 
 
-def _check_one_way(fitted: Model, features: Any, argument: str) -> NDArray[np.bool_]:
-    """Return which features may move in one direction only; they are columns of numbers."""
+def _check_limited(fitted: Model, features: Any, argument: str) -> NDArray[np.bool_]:
+    """Return which features have a limit; all but immutable columns must hold numbers."""
+    if isinstance(features, Sequence) and not len(features):
+        return np.zeros(fitted.n_features, dtype=bool)
     chosen = _check_features(fitted, features, argument)
-    if (chosen & fitted.encoding.is_category).any():
-        raise refuse(argument, features, "columns of numbers: categories neither rise nor fall")
+    if argument != "immutable" and (chosen & fitted.encoding.is_category).any():
+        raise refuse(argument, features, "columns of numbers: categories have no direction and no size")
     return chosen
 
 
@@ -377,7 +452,7 @@ def make_whole(task: Task, rows: Floats) -> Floats:
 
 def find_free(task: Task) -> NDArray[np.bool_]:
     """Return which features hold whole numbers and may change."""
-    return np.asarray(task.fitted.span.is_whole & (task.low < task.high))
+    return np.asarray(task.is_whole & (task.low < task.high))
 
 
 def _round_outwards(task: Task, values: Floats) -> Floats:

@@ -21,7 +21,7 @@ from ._text import draw_html, write_text
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ._counterfactual import Counterfactual
+    from ._counterfactual import Counterfactuals
 
 
 class Account(NamedTuple):
@@ -242,7 +242,9 @@ class Explanation:
         immutable: Any = None,
         rising: Any = None,
         falling: Any = None,
-    ) -> list[Counterfactual]:
+        whole: Any = None,
+        plausible: bool = True,
+    ) -> Counterfactuals:
         """Find small changes of the row that change its prediction, smallest first.
 
         The search crosses the nearest hyperplanes on the path, each by the shortest move and by each feature alone, and
@@ -268,18 +270,26 @@ class Explanation:
             The class to reach; by default any other class. For a regression, the range that the prediction has to
             reach, which is required; None means no limit: (200, None) is 200 or more.
         immutable : list of names or numbers, optional
-            Columns that nobody can change, such as an age.
+            Columns that nobody can change, such as an age. Default: those that the model declares (see ``declare``),
+            as for the next three.
         rising, falling : list of names or numbers, optional
             Columns of numbers that may only rise, such as the years in a job, or only fall.
+        whole : list of names or numbers, optional
+            Columns of whole numbers, besides those whose training values are whole.
+        plausible : bool, default=True
+            Whether changed rows must be plausible as a whole: no further from the mean of the training rows
+            (Mahalanobis distance of normalised features) than 99 % of 500 of them, or than the row itself. A model of
+            more than 100 features, or of fewer than 20 rows, does not keep what this takes.
 
         Returns
         -------
-        list of Counterfactual
+        Counterfactuals
+            A list of ``Counterfactual``. If it is empty, ``reason`` says why.
         """
         from ._counterfactual import find_counterfactuals
 
-        limits = {"immutable": immutable, "rising": rising, "falling": falling}
-        return find_counterfactuals(self._fitted, self._x, features, n, to, **limits)
+        limits = {"immutable": immutable, "rising": rising, "falling": falling, "whole": whole}
+        return find_counterfactuals(self._fitted, self._x, features, n, to, plausible=plausible, **limits)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as plain Python values that can be written as JSON; missing values are None."""

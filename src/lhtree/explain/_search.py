@@ -5,6 +5,7 @@ Moves across a hyperplane are computed in closed form, in normalised units.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -175,6 +176,8 @@ class Task:
     x: Floats  # the row, in the user's units
     low: Floats  # bounds in the user's units; equal to x if a feature must stay
     high: Floats
+    is_whole: NDArray[np.bool_]  # features of whole numbers
+    farthest: float = math.inf  # largest distance from the middle of the training rows that is plausible
 
     def room(self, x: Floats) -> Room:
         """Return the bounds of the moves of a row, in normalised units."""
@@ -224,8 +227,13 @@ class Task:
         return self.goal.sort(np.ascontiguousarray(rows))
 
     def is_reached(self, rows: Floats) -> NDArray[np.bool_]:
-        """Return whether rows reach the goal."""
-        return self.goal.is_reached(np.ascontiguousarray(rows))
+        """Return whether rows reach the goal and are plausible."""
+        is_reached = self.goal.is_reached(np.ascontiguousarray(rows))
+        joint = self.fitted.joint
+        if joint is not None and math.isfinite(self.farthest) and is_reached.any():
+            places = np.flatnonzero(is_reached)
+            is_reached[places] = joint.distances(self.fitted, rows[places]) <= self.farthest
+        return is_reached
 
     def leads(self, rows: Floats) -> Floats:
         """Return the distance of rows from the goal; 0 or less if it is reached."""

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from .._parameters import UNSEEN
 from ..model.heads import NUMBER_LINKS, SEVERAL_LINKS
+from ..model.joint import MOST_FEATURES
 from ..model.model import CLIP, LINKS
-from ..model.records import CALIBRATORS
+from ..model.records import CALIBRATORS, DECLARED
 from ..tables.encoding import MOST_FEATURE_LETTERS, MOST_LETTERS
 from .container import check
 
@@ -199,6 +200,22 @@ _is_profile = _is_record(
         "score": _is_column_profile,
     }
 )
+
+
+def _is_joint(value: Any) -> bool:
+    """Whether numbers of rows, sums and products fit; products belong to pairs of features and are symmetric."""
+    whole = _is_list_of(lambda v: type(v) is int and abs(v) < 2**53)
+    checks = {
+        "n_rows": _is_count,
+        "sums": whole,
+        "products": whole,
+        "limit": lambda v: _is_float(v) and v >= 0.0,
+    }
+    if not _is_record(checks)(value) or not 0 < len(value["sums"]) <= MOST_FEATURES or not value["n_rows"]:
+        return False
+    return len(value["products"]) == len(value["sums"]) * (len(value["sums"]) + 1) // 2
+
+
 # Fields of the provenance, in the order in which they are written.
 PROVENANCE: dict[str, Check] = {
     "target": _or_null(_is_text),
@@ -270,6 +287,16 @@ HEADER = {
     "provenance": Field(
         _or_null(_is_record(PROVENANCE)), f"{', '.join(PROVENANCE)}, or null if they are unknown", None
     ),
+    "joint": Field(
+        _or_null(_is_joint),
+        "joint spread of training rows: n_rows, sums, products (lower triangle) and limit, or null",
+        None,
+    ),
+    "declared": Field(
+        _or_null(lambda v: _is_dict_of(_is_list_of(_is_text))(v) and set(v) <= set(DECLARED)),
+        f"lists of columns by {', '.join(DECLARED)}, or null",
+        None,
+    ),
     "requires": Field(_is_dict_of(_is_text), "versions by name", {}),
 }
 
@@ -298,6 +325,14 @@ def check_header(
     check(
         sum(map(_count_features, columns)) == n_features,
         "encoding and model differ in the number of features",
+    )
+    joint, declared = header["joint"], header["declared"] or {}
+    check(
+        joint is None or len(joint["sums"]) == n_features, "joint and model differ in the number of features"
+    )
+    check(
+        {name for some in declared.values() for name in some} <= set(names),
+        "it declares columns that it does not have",
     )
     n_values = [
         (len(column["categories"]) + 1) * _count_features(column)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from .. import __version__
 from .._write import write_whole
+from ..model.joint import JointSpread
 from ..model.model import Model, Pool
 from ..model.profile import TableProfile
 from ..model.records import (
@@ -163,6 +164,8 @@ def pack(model: Model, header: dict[str, Any]) -> NDArray[np.uint8]:
         "positive": model.positive,
         "profile": None if model.profile is None else model.profile.to_dict(),
         "provenance": _encode(model.provenance, PROVENANCE),
+        "joint": None if model.joint is None else model.joint.to_dict(),
+        "declared": model.declared,
     }
     given = {name: value for name, value in header.items() if value != HEADER[name].default}
     # Arrays and fields without which a reader would predict something else.
@@ -292,6 +295,8 @@ def _build(header: dict[str, Any], arrays: Arrays, classes: NDArray[Any]) -> Mod
         positive=header["positive"],
         profile=None if header["profile"] is None else TableProfile.from_dict(header["profile"]),
         provenance=None if header["provenance"] is None else Provenance(**header["provenance"]),
+        joint=None if header["joint"] is None else JointSpread.from_dict(header["joint"]),
+        declared=header["declared"],
         base=arrays.get("base"),
         clip=header["clip"],
         prototypes=Prototypes(**prototypes) if prototypes else None,
@@ -440,6 +445,7 @@ def inspect(path: str | os.PathLike[str]) -> dict[str, Any]:
         "n_prototypes": 0 if model.prototypes is None else len(model.prototypes.codes),
         "oob_score": None if model.forest is None else model.forest.oob_score,
         "provenance": header["provenance"],
+        "declared": header["declared"],
         "metadata": header["metadata"],
         "arrays": {
             name: {"dtype": str(values.dtype), "shape": list(values.shape)}

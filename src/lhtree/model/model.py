@@ -18,6 +18,7 @@ from ..tables.labels import find_class
 from ..tables.normalise import Normalisation, Span
 from ..tables.rows import EncodedRows
 from .heads import Head, make_head
+from .joint import JointSpread
 from .numbers import NumberFormat
 from .profile import TableProfile
 from .records import (
@@ -73,6 +74,10 @@ class Model:
     pool: Pool | None = None  # of ensembles only
     profile: TableProfile | None = None  # summary of the training table
     provenance: Provenance | None = None
+    joint: JointSpread | None = None  # of the training rows
+    declared: dict[str, list[str]] | None = (
+        None  # columns by what counterfactuals may do with them (``DECLARED``)
+    )
 
     @cached_property
     def scorer(self) -> _core.Scorer:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..tables.encoders import Levels, Numbers
 from ..tables.encoding import Encoding
 from ..tables.rows import EncodedRows
+from .joint import JointSpread
 
 if TYPE_CHECKING:
     from .model import Model
@@ -118,6 +119,10 @@ class Profiler:
             return None
         score = profile_numbers(find_scores(model, self._rows))
         return TableProfile(len(self._rows), self._columns, score)
+
+    def find_joint(self, model: Model) -> JointSpread | None:
+        """Return how the sampled rows spread jointly."""
+        return None if self._rows is None else JointSpread.learn(model, self._rows)
 
 
 def find_scores(model: Model, rows: EncodedRows) -> NDArray[np.float64]:

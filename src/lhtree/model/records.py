@@ -14,6 +14,7 @@ from .._parameters import is_real, refuse
 
 CALIBRATIONS = ("sigmoid", "isotonic")  # methods of ``calibrate``
 CALIBRATORS = _core.CALIBRATORS  # kinds of maps
+DECLARED = ("immutable", "rising", "falling", "whole")  # what columns can be declared as
 
 
 @dataclass(frozen=True)
