@@ -163,3 +163,15 @@ def test_report_shows_provenance_and_the_hash_of_the_file(capsys, tmp_path):
     assert facts["sha256"] in page
     assert facts["provenance"]["source"]["sha256"] in page
     assert facts["provenance"]["date"] in page
+
+
+def test_columns_are_declared_for_counterfactuals(capsys):
+    fit = ("fit", "data.csv", "--target", "y", "--out", "own.lht", "--rounds", 10, "--quiet")
+    succeed(capsys, *fit, "--declare", "size=rising", "--declare", "colour=immutable")
+    assert lhtree.inspect("own.lht")["declared"] == {"immutable": ["colour"], "rising": ["size"]}
+    assert "Declared columns" in succeed(capsys, "inspect", "own.lht").out
+    shown = succeed(capsys, "explain", "own.lht", "data.csv", "--row", 0, "--change", "shop", "--json").out
+    assert (json.loads(shown)["counterfactuals"], "suffice" in json.loads(shown)["reason"]) == ([], True)
+    assert "NAME=immutable" in fail(capsys, *fit, "--declare", "size=fixed").err
+    assert "--declare siz" in fail(capsys, *fit, "--declare", "siz=rising").err
+    assert "categories" in fail(capsys, *fit, "--declare", "colour=whole").err

@@ -12,6 +12,7 @@ import typer
 
 from .._parameters import UNSEEN
 from ..io.source import FORMATS
+from ..model.records import DECLARED
 from ..tables.errors import find_nearest
 from ._errors import ExitCode, Problem, reading
 
@@ -223,3 +224,15 @@ def read_metadata(pairs: list[str]) -> dict[str, str] | None:
             raise Problem(f"--metadata {pair} is not valid: pass KEY=VALUE", ExitCode.USAGE)
         kept[key] = value
     return kept or None
+
+
+def read_declared(pairs: list[str]) -> dict[str, list[str]]:
+    """Return the columns of ``--declare`` by kind."""
+    declared: dict[str, list[str]] = {}
+    for pair in pairs:
+        name, _, kind = pair.rpartition("=")
+        if not name or kind not in DECLARED:
+            kinds = ", ".join(f"NAME={own}" for own in DECLARED)
+            raise Problem(f"--declare {pair} is not valid: pass one of {kinds}", ExitCode.USAGE)
+        declared.setdefault(kind, []).append(name)
+    return declared

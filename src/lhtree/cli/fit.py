@@ -287,6 +287,14 @@ def fit(
     drop: _options.Drop = None,
     categorical: _options.Categorical = None,
     drop_missing_target: _options.DropMissingTarget = False,
+    declare: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=KIND",
+            help="Counterfactuals: the column is immutable, may only be rising or falling, or is whole; may be "
+            "repeated.",
+        ),
+    ] = None,
     metadata: Annotated[
         list[str] | None,
         typer.Option(
@@ -334,7 +342,7 @@ def fit(
         raise Problem(f"--holdout {holdout:g} is not valid: pass a share between 0 and 1", ExitCode.USAGE)
     if holdout_by is not None and holdout is None:
         raise Problem("--holdout-by needs --holdout: pass a share, such as --holdout 0.2", ExitCode.USAGE)
-    kept = _options.read_metadata(metadata or [])
+    kept, declared = _options.read_metadata(metadata or []), _options.read_declared(declare or [])
     given = {
         "direction": direction and direction.value,
         "n_estimators": trees,
@@ -403,6 +411,7 @@ def fit(
     if task is None:
         _note_many_classes(training, target[0], quiet=notes_quiet)
     _check_constraints(training, data, increasing=increasing, decreasing=decreasing)
+    check_known("declare", [name for some in declared.values() for name in some], training.names, data)
     measured = held = None
     if isinstance(training, FilePasses):
         start = time.perf_counter()
@@ -427,6 +436,10 @@ def fit(
             quiet=notes_quiet,
         )
     estimator._model = _add_provenance(estimator._model, data, ", ".join(target), held)
+    try:
+        estimator.declare(**declared)
+    except ValueError as error:
+        raise Problem(f"--declare: {error}".rstrip("."), ExitCode.USAGE) from None
     with writing(out):
         lhtree.save(estimator, out, metadata=kept)
     facts: dict[str, Any] = {

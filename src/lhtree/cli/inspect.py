@@ -127,6 +127,8 @@ def _list_tables(facts: dict[str, Any]) -> Iterator[tuple[str, tuple[str, ...], 
         yield "Classes", ("class", ">share"), _list_classes(facts)
     yield "Columns", ("column", "type"), _list_columns(facts)
     yield "Parameters", ("parameter", "value"), _list_values(facts["parameters"])
+    if facts["declared"]:
+        yield "Declared columns", ("declared", "columns"), _list_values(facts["declared"])
     if facts["provenance"]:
         yield "Settings in use", ("setting", "value"), _list_values(facts["provenance"]["settings"])
     if facts["boost"] and facts["boost"]["race"]:

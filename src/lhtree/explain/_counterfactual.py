@@ -175,7 +175,7 @@ def find_counterfactuals(
             reason="Changes that suffice lead to rows unlike the training rows: pass plausible=False to see them."
         )
     anything, nothing = np.ones_like(may_change), np.zeros_like(may_change)
-    if attempt(Limits(nothing, nothing, nothing, limits.whole), anything, farthest):
+    if attempt(Limits(nothing, nothing, nothing, limits.whole), anything, math.inf):
         return Counterfactuals(
             reason="The columns that may change, in the directions allowed, do not suffice: allow more of them."
         )

@@ -241,6 +241,8 @@ def _describe_method(facts: dict[str, Any], scorer: Scorer) -> Iterator[Part]:
     signs = facts["parameters"].get("monotonic_cst")
     if signs is not None:
         pairs.append(("monotonic constraints", _write_setting(signs)))
+    for kind, names in (facts["declared"] or {}).items():
+        pairs.append((f"{kind} columns", ", ".join(names)))
     yield _list_facts("", pairs)
     settings = (facts["provenance"] or {}).get("settings") or facts["parameters"]
     rows = [(name, _write_setting(value)) for name, value in settings.items()]
