@@ -101,11 +101,6 @@ def describe_outcome(view: TreeView, block: int) -> tuple[str, str]:
     return f"{view.n_target[block]:g}", f"{view.weight[block]:g}"
 
 
-def join_outcome(view: TreeView, block: int) -> str:
-    """Return the outcome of a block on one line: "59 of 178", or "+0.1234, 178 rows"."""
-    return (", " if view.head.values_blocks else " of ").join(describe_outcome(view, block))
-
-
 def name_heaviest(view: TreeView, block: int) -> str:
     """Return the majority class of a block in a tree of all classes; empty in other trees."""
     return f"{view.heaviest[block]}  " if view.head.shares_classes else ""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._extras import import_extra
+from .levels import find_levels
 from .model import Model
 from .numbers import ALL_DIGITS, NumberFormat, write_value
 from .shares import find_heaviest, shares_at
@@ -73,7 +74,7 @@ class TreeView:
 
     def __init__(self, model: Model, tree: int, draw: Draw | None = None) -> None:
         trees = self._trees = model.trees
-        self._model, self._draw = model, draw
+        self._model, self._draw, self._tree = model, draw, tree
         self._begin, self._end = int(trees.block_ptr[tree]), int(trees.block_ptr[tree + 1])
         self.head = model.head
         self._code = int(trees.target[tree])
@@ -215,17 +216,9 @@ class TreeView:
 
         Empty if the tree is not symmetric, or a single leaf.
         """
-        depth = int(self.depth.max())
-        levels = [list(range(2**level - 1, 2 ** (level + 1) - 1)) for level in range(depth)]
-        if self.n_blocks != 2 ** (depth + 1) - 1:
-            return []
-        for blocks in levels:
-            cuts = {
-                (self.offset[block], self.missing[block], *self.weights(block).items()) for block in blocks
-            }
-            if len(cuts) > 1 or self.is_leaf[blocks].any():
-                return []
-        return levels
+        complete = find_levels(self._trees.part(self._tree, self._tree + 1))
+        depth = 0 if complete is None else int(complete.depth[0])
+        return [list(range(2**level - 1, 2 ** (level + 1) - 1)) for level in range(depth)]
 
     def count_below(self) -> NDArray[np.int64]:
         """Return the number of blocks below every block."""
