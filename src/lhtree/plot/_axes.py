@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
 
-# Seven markers and 24 colours distinguish 168 classes; the first seven differ without colours.
-MARKERS = "osD^vPX"
 DASHES: tuple[Any, ...] = (
     *("solid", "dashed", "dashdot", "dotted"),
     *((0, (7, 1.5)), (0, (3, 1, 1, 1, 1, 1)), (0, (1, 4))),
@@ -30,11 +28,6 @@ SMALL, NORMAL = 7.5, 9.0
 _TICK = 9.0  # points between axes and their labels
 _LEAST = 18.0
 _MOST_DRAWN = 1e300
-
-
-def marker(code: int) -> str:
-    """Return the marker of a class."""
-    return MARKERS[code % len(MARKERS)]
 
 
 def dashes(code: int) -> Any:
