@@ -283,8 +283,8 @@ nb::dict boost_rows(nb::object rows, const BoostBins& bins, const boost::TreeOpt
                     const std::string& loss, const std::vector<double>& quantiles, std::size_t n_classes,
                     std::size_t n_responses, std::size_t n_rounds, std::uint64_t seed, std::size_t patience,
                     double tol, const std::optional<nb::dict>& earlier, const MaybeVector<double>& first,
-                    bool keeps_row_losses, std::size_t n_threads,
-                    const std::optional<nb::callable>& progress) {
+                    bool keeps_row_losses, std::size_t n_threads, const std::optional<nb::callable>& progress,
+                    const std::optional<nb::callable>& is_over) {
     boost::Plan plan{make_objective(loss, quantiles, n_classes, n_responses),
                      n_rounds,
                      seed,
@@ -293,7 +293,17 @@ nb::dict boost_rows(nb::object rows, const BoostBins& bins, const boost::TreeOpt
                      tol,
                      nullptr,
                      {},
+                     {},
                      {}};
+    if (is_over)
+        plan.is_over = [&] {
+            const nb::gil_scoped_acquire gil;
+            PyObject* answer = PyObject_CallNoArgs(is_over->ptr());
+            if (!answer) throw Stopped();  // `watched` raises the error
+            const bool ends = PyObject_IsTrue(answer) == 1;
+            Py_DECREF(answer);
+            return ends;
+        };
     const std::size_t n_scores = plan.objective.n_scores();
     const auto& monotonic = options.rules.monotonic;
     require(monotonic.empty() || monotonic.size() == bins.n_features(),
@@ -464,9 +474,11 @@ void bind_boosting(nb::module_& m) {
         "quantiles"_a = std::vector<double>{0.5}, "n_classes"_a = 0, "n_responses"_a = 1, "n_rounds"_a,
         "seed"_a, "patience"_a, "tol"_a, "earlier"_a.none() = nb::none(), "first"_a.none() = nb::none(),
         "keeps_row_losses"_a = false, "n_threads"_a = 1, "progress"_a.none() = nb::none(),
+        "is_over"_a.none() = nb::none(),
         "Boost trees on coded rows: BoostRows, or a function that sends messages (a list of bytes) to the "
         "BoostRows of all partitions of a table and returns the answers of every partition (an iterable of "
-        "lists of bytes), in any order, merged or not. Return a dict of the arrays of the trees, the initial "
+        "lists of bytes), in any order, merged or not. is_over is called after every round; true ends the "
+        "fit. Return a dict of the arrays of the trees, the initial "
         "scores, and the losses before and after every round; with keeps_row_losses, also the loss of every "
         "validation row after the best round.");
     m.def("merge_answers", &merge_answers, "answers"_a,

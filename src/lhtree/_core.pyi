@@ -139,9 +139,9 @@ class BoostRows:
         Answer a message of boost_rows. A malformed message raises ValueError and changes nothing.
         """
 
-def boost_rows(rows: object, bins: BoostBins, *, options: BoostOptions, loss: str, quantiles: Sequence[float] = [0.5], n_classes: int = 0, n_responses: int = 1, n_rounds: int, seed: int, patience: int, tol: float, earlier: dict | None = None, first: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, keeps_row_losses: bool = False, n_threads: int = 1, progress: Callable | None = None) -> dict:
+def boost_rows(rows: object, bins: BoostBins, *, options: BoostOptions, loss: str, quantiles: Sequence[float] = [0.5], n_classes: int = 0, n_responses: int = 1, n_rounds: int, seed: int, patience: int, tol: float, earlier: dict | None = None, first: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, keeps_row_losses: bool = False, n_threads: int = 1, progress: Callable | None = None, is_over: Callable | None = None) -> dict:
     """
-    Boost trees on coded rows: BoostRows, or a function that sends messages (a list of bytes) to the BoostRows of all partitions of a table and returns the answers of every partition (an iterable of lists of bytes), in any order, merged or not. Return a dict of the arrays of the trees, the initial scores, and the losses before and after every round; with keeps_row_losses, also the loss of every validation row after the best round.
+    Boost trees on coded rows: BoostRows, or a function that sends messages (a list of bytes) to the BoostRows of all partitions of a table and returns the answers of every partition (an iterable of lists of bytes), in any order, merged or not. is_over is called after every round; true ends the fit. Return a dict of the arrays of the trees, the initial scores, and the losses before and after every round; with keeps_row_losses, also the loss of every validation row after the best round.
     """
 
 def merge_answers(answers: Sequence[bytes]) -> bytes:

@@ -46,6 +46,7 @@ BAD_FOREST = BAD_TREE | {
     "n_estimators": [0, -1, 1.5, "100", None, True, np.nan],
     "max_samples": [0, -1, 0.0, 1.5, -0.5, 201, 10**400, "all", None, True, np.nan, [1]],
     "multi_class": ["both", None, 1],
+    "time_limit": [-1, "10", np.nan, True, [1]],
     **{name: ["no", None, [1]] for name in ("bootstrap", "oob_score", "warm_start", "verbose")},
 }
 BAD_BOOST = {
@@ -67,6 +68,7 @@ BAD_BOOST = {
     "n_iter_no_change": [0, -1, 1.5, None, True],
     "tol": [-1e-9, np.nan, np.inf, "auto", None, True],
     "leaf": ["fisher", None, 1],
+    "time_limit": BAD_FOREST["time_limit"],
     "monotonic_cst": [1, "increase", [1], [[0] * 5], [0, 0, 0, 0, 2], [0.5] * 5, {"age": 1}, {"x0": True}],
     "class_weight": ["balanced_subsample", *BAD_TREE["class_weight"]],
     "positive": BAD_TREE["positive"],

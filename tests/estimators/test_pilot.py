@@ -46,7 +46,7 @@ def test_the_least_loss_decides():
     losses = {}
 
     class Watched(automatic.Pilot):
-        def choose(self, settled, build, progress, n_threads):
+        def choose(self, settled, build, progress, n_threads, deadline):
             for size in self.sizes:
                 model = build(self.training, settled.with_leaf_size(size), self.growth, None)
                 total = 0.0
@@ -84,13 +84,13 @@ def test_a_forest_follows_the_falling_loss_with_few_trees(
     grown = []
     own = automatic.Pilot.choose
 
-    def choose(self, settled, build, progress, n_threads):
+    def choose(self, settled, build, progress, n_threads, deadline):
         def build_watched(training, settled, growth, progress):
             model = build(training, settled, growth, progress)
             grown.append((settled.min_samples_leaf, model.trees.n_trees))
             return model
 
-        size = own(self, settled, build_watched, progress, n_threads)
+        size = own(self, settled, build_watched, progress, n_threads, deadline)
         assert sum(n for _, n in grown) == self.n_trees
         return size
 

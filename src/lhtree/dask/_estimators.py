@@ -10,7 +10,7 @@ from .._extras import import_extra
 from .._parameters import refuse
 from ..estimators.base import Predictor
 from ..estimators.boost import LHBoostClassifier, LHBoostRegressor
-from ..estimators.forest import LHForestClassifier, LHForestRegressor
+from ..estimators.forest import LHForestClassifier, LHForestRegressor, refuse_limit
 from ..grow.training import prepare
 from ..model.model import Model
 from ..scorer import Scorer
@@ -47,6 +47,8 @@ class DaskEstimator(Predictor):
             raise refuse("warm_start", True, "False: a model in memory, from to_local(), can be continued")
         if not self._is_forest and getattr(self, "calibrate", None):
             raise refuse("calibrate", self.calibrate, "None with Dask")
+        if self._is_forest:
+            refuse_limit(self, "Dask")
         if getattr(self, "intervals", False):
             raise refuse("intervals", self.intervals, "False with Dask")
         with Session(find_client(client)) as session:

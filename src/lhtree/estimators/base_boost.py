@@ -14,8 +14,17 @@ from .. import _core
 from .._extras import show_progress
 from .._parameters import check_count, check_flag, check_verbose, draw_seed
 from ..grow.batched import BatchedTable, refuse_parameters
-from ..grow.boosting import Boosted, BoostSettings, CodedFit, boost_rounds, code_fit, warn_opposed
+from ..grow.boosting import (
+    Boosted,
+    BoostSettings,
+    CodedFit,
+    FinishRound,
+    boost_rounds,
+    code_fit,
+    warn_opposed,
+)
 from ..grow.calibrate import N_FOLDS, calibrate, check_calibrate, check_intervals, learn_residuals
+from ..grow.deadline import Deadline, start_deadline
 from ..grow.holdout import hold_out, take_validation
 from ..grow.labels import Progress
 from ..grow.sources import MemoryTable, Sample
@@ -32,6 +41,7 @@ from .base import (
     normalise,
     record_fit,
 )
+from .callbacks import CallbackSupportMixin, RoundTasks, with_callbacks
 
 # Settings of trees that the provenance lists with the values in use.
 _USED = (
@@ -107,7 +117,7 @@ class CodedPredictor(Predictor):
         return show_progress(n_tasks, what) if check_verbose(self.verbose) else nullcontext()
 
 
-class BaseBoost(CodedPredictor):
+class BaseBoost(CallbackSupportMixin, CodedPredictor):  # type: ignore[misc]  # scikit-learn is not typed
     """The fit of boosted trees."""
 
     def fit(
@@ -145,10 +155,15 @@ class BaseBoost(CodedPredictor):
             name = min(unknown, key=lambda name: name != "eval_set")
             remedy = ": pass X_val=… and y_val=… instead" if name == "eval_set" else ""
             raise TypeError(f"fit() got an unexpected keyword argument {name!r}{remedy}.")
+        deadline = start_deadline(self.time_limit)
         earlier = self._model if check_flag("warm_start", self.warm_start) else None
         training = prepare(self, MemoryTable(self, X, y, sample_weight), earlier)
-        return self._fit(training, earlier, validation=(X_val, y_val, sample_weight_val))
+        validation = X_val, y_val, sample_weight_val
+        metadata = None if sample_weight is None else {"sample_weight": sample_weight}
+        rows = {"X": X, "y": y, "metadata": metadata}
+        return self._fit(training, earlier, validation=validation, deadline=deadline, rows=rows)
 
+    @with_callbacks  # type: ignore[untyped-decorator]
     def _fit(
         self,
         training: Training,
@@ -156,8 +171,11 @@ class BaseBoost(CodedPredictor):
         seed: int | None = None,
         validation: tuple[Any, Any, Any] = (None, None, None),
         scratch_dir: str | None = None,
+        deadline: Deadline | None = None,
+        rows: dict[str, Any] | None = None,
     ) -> Any:
         """Fit the model to checked rows; ``earlier`` has the rounds to keep, ``seed`` is drawn unless given."""
+        end = start_deadline(self.time_limit) if deadline is None else deadline
         if earlier is not None:
             check_continued(earlier, training)
         params = self.get_params(deep=False)
@@ -190,19 +208,31 @@ class BaseBoost(CodedPredictor):
                 scratch_dir,
             )
 
-        def build(training: Training, settings: BoostSettings, coded: CodedFit, progress: Progress) -> Model:
-            boosted = boost_rounds(training, settings, coded, earlier, seed, n_threads, progress)
+        def build(
+            training: Training,
+            settings: BoostSettings,
+            coded: CodedFit,
+            progress: Progress,
+            n_left: int,
+            finish_round: FinishRound = None,
+        ) -> Model:
+            own_end = end.take_share(1 / (n_left + 1))
+            boosted = boost_rounds(
+                training, settings, coded, earlier, seed, n_threads, progress, own_end, finish_round
+            )
             return make_model(boosted, training, settings, normalisation, span, earlier, seed)
 
         def build_part(part: Training, number: int, **fixed: Any) -> Model:
             own = BoostSettings.of(params | fixed, part, None)
             with code(part, part.X.sample(seed), own) as coded:
-                return build(part, own, coded, shift(progress, (number + 1) * n_trees))
+                return build(part, own, coded, shift(progress, (number + 1) * n_trees), N_FOLDS - 1 - number)
 
         with code(training, sample, settings) as coded:
             del sample  # memory is free for growing
-            with self._progress(n_trees * (N_FOLDS + 1 if method or has_intervals else 1)) as progress:
-                model = build(training, settings, coded, progress)
+            n_parts = N_FOLDS if method or has_intervals else 0
+            with self._progress(n_trees * (n_parts + 1)) as progress:
+                tasks = RoundTasks(self, settings.n_rounds, **rows or {})
+                model = build(training, settings, coded, progress, n_parts, tasks.finish_round)
                 if method is not None:
                     model = calibrate(model, training, method, build_part, n_threads, seed)
                 if has_intervals:
@@ -215,6 +245,7 @@ class BaseBoost(CodedPredictor):
         used |= record.settings | {"learning_rate": record.learning_rate, "n_iter": model.n_estimators}
         used["early_stopping"] = settings.stops
         self._model = record_fit(model, training, profiler, earlier, used)
+        tasks.finish()
         return self
 
     def _staged(self, model: Model, X: Any) -> Iterator[NDArray[np.float64]]:

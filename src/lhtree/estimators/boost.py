@@ -62,6 +62,10 @@ early_stopping : bool
     the best one. A validation set passed to ``fit`` is used even with False.
 n_iter_no_change : int
     Rounds without improvement after which to stop.
+time_limit : float or None
+    Seconds after which a fit ends with the rounds it has, at the end of a round; at least one is kept. The race takes
+    at most a third of the time, and chooses nothing if that is not enough. The learning rate is that of ``max_iter``
+    rounds. A model that reached the limit depends on the speed of the machine.
 warm_start : bool
     Keep the trees of the previous fit, its learning rate and bins, and add rounds up to ``max_iter``.
 """
@@ -184,6 +188,7 @@ class LHBoostClassifier(Classifier, BaseBoost):
         categorical_features: Any = "from_dtype",
         max_one_hot: int = 20,
         unseen: str = "missing",
+        time_limit: float | None = None,
         warm_start: bool = False,
         verbose: int = 0,
         n_jobs: int | None = None,
@@ -214,6 +219,7 @@ class LHBoostClassifier(Classifier, BaseBoost):
         self.categorical_features = categorical_features
         self.max_one_hot = max_one_hot
         self.unseen = unseen
+        self.time_limit = time_limit
         self.warm_start = warm_start
         self.verbose = verbose
         self.n_jobs = n_jobs
@@ -315,6 +321,7 @@ class LHBoostRegressor(Regressor, BaseBoost):
         categorical_features: Any = "from_dtype",
         max_one_hot: int = 20,
         unseen: str = "missing",
+        time_limit: float | None = None,
         warm_start: bool = False,
         verbose: int = 0,
         n_jobs: int | None = None,
@@ -345,6 +352,7 @@ class LHBoostRegressor(Regressor, BaseBoost):
         self.categorical_features = categorical_features
         self.max_one_hot = max_one_hot
         self.unseen = unseen
+        self.time_limit = time_limit
         self.warm_start = warm_start
         self.verbose = verbose
         self.n_jobs = n_jobs

@@ -48,6 +48,10 @@ bootstrap : bool
 beta : "auto", "schedule" or float
     A hyperplane drops features with ``|weight| <= beta``; in [0, 1). "schedule": tree i of t uses beta = i/t. "auto" is
     "schedule" for the mean difference and 0 otherwise.
+time_limit : float or None
+    Seconds after which a fit ends with the trees it has; at least one for every thread is grown. The pilot of
+    ``min_samples_leaf="auto"`` takes at most a third of the time, and the size is 5 if that is not enough. A model that
+    reached the limit depends on the speed of the machine, and its schedule of ``beta`` is incomplete.
 warm_start : bool
     Reuse the trees of the previous fit and add more.
 random_state : int, RandomState or None
@@ -187,6 +191,7 @@ class BaseForest(BaseLHT):
         if not is_integer(self.max_samples):
             raise refuse("max_samples", self.max_samples, "a number of rows per tree with fit_batches")
         refuse_parameters(self)
+        refuse_limit(self, "fit_batches")
         passes = open_passes(
             source,
             target=target,
@@ -206,6 +211,12 @@ class BaseForest(BaseLHT):
     def estimators_(self) -> Estimators:
         """The trees of the forest as fitted estimators, created on access."""
         return Estimators(self._read(), self._tree, self.get_params(deep=False))
+
+
+def refuse_limit(forest: Any, where: str) -> None:
+    """Refuse a time limit where all trees are grown in one pass over the table."""
+    if forest.time_limit is not None:
+        raise refuse("time_limit", forest.time_limit, f"None with {where}")
 
 
 class Estimators(Sequence[Any]):
@@ -299,6 +310,7 @@ class LHForestClassifier(WolfClassifier, BaseForest):
         keep_prototypes: bool | int = False,
         multi_class: str = "auto",
         oob_score: bool = False,
+        time_limit: float | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
@@ -331,6 +343,7 @@ class LHForestClassifier(WolfClassifier, BaseForest):
         self.keep_prototypes = keep_prototypes
         self.multi_class = multi_class
         self.oob_score = oob_score
+        self.time_limit = time_limit
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -425,6 +438,7 @@ class LHForestRegressor(Regressor, BaseForest):
         unseen: str = "missing",
         keep_prototypes: bool | int = False,
         oob_score: bool = False,
+        time_limit: float | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
@@ -449,6 +463,7 @@ class LHForestRegressor(Regressor, BaseForest):
         self.unseen = unseen
         self.keep_prototypes = keep_prototypes
         self.oob_score = oob_score
+        self.time_limit = time_limit
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state

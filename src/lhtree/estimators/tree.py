@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from .._core import Scorer
 from .._parameters import Settled, check_flag, check_number, draw_seed
 from ..grow.automatic import Pilot, scale_draws
 from ..grow.calibrate import N_FOLDS, calibrate, check_calibrate
+from ..grow.deadline import Deadline, grow_until, start_deadline
 from ..grow.forest import ForestPlan, TreeLabels, count_kept, keep_rows, smooth_leaves
 from ..grow.labels import Progress
 from ..grow.objective import scale_up
@@ -97,6 +99,7 @@ shrinkage : float
 pruning : float
     Cost of a parameter; larger values give smaller trees, and 0 keeps the tree as it was grown.
 """
+_PILOT_SHARE = 1 / 3  # of a time limit
 # Values of the classifier's parameters that regressors do not have. Where the response is 0 and 1, the cut with the
 # least squared error is that with the least Gini impurity.
 REGRESSION_SETTINGS: dict[str, Any] = {"offset": "gini", "confidence": None, "gamma": 1, "smoothing": 0}
@@ -117,6 +120,16 @@ class Growth:
     def count_trees(self, n_targets: int) -> int:
         """Return the number of trees."""
         return len(self.betas) * (1 if self.shares_classes else n_targets)
+
+    def keep(self, n_estimators: int) -> Growth:
+        """Return the first estimators only."""
+        n_less, record = len(self.betas) - n_estimators, self.record
+        if record is None or n_less == 0:
+            return self
+        *draws, last = record.draws
+        last = replace(last, n_estimators=last.n_estimators - n_less)
+        record = replace(record, betas=record.betas[:-n_less], draws=(*draws, last))
+        return replace(self, betas=self.betas[:n_estimators], record=record)
 
 
 class BaseLHT(Predictor):
@@ -154,10 +167,19 @@ class BaseLHT(Predictor):
         """
         continues = check_flag("warm_start", getattr(self, "warm_start", False))
         earlier = self._model if continues else None
-        return self._fit(prepare(self, MemoryTable(self, X, y, sample_weight), earlier), earlier)
+        deadline = start_deadline(getattr(self, "time_limit", None))
+        training = prepare(self, MemoryTable(self, X, y, sample_weight), earlier)
+        return self._fit(training, earlier, deadline=deadline)
 
-    def _fit(self, training: Training, earlier: Model | None = None, seed: int | None = None) -> Any:
+    def _fit(
+        self,
+        training: Training,
+        earlier: Model | None = None,
+        seed: int | None = None,
+        deadline: Deadline | None = None,
+    ) -> Any:
         """Fit the model to checked rows; ``earlier`` has the trees to keep, ``seed`` is drawn unless given."""
+        end = Deadline(None) if deadline is None else deadline
         continues = earlier is not None or getattr(self, "warm_start", False)
         n_features = training.X.shape[1]
         params = self._fill(n_features)
@@ -176,8 +198,10 @@ class BaseLHT(Predictor):
         profiler = Profiler(training.encoding, sample.X, training.counts or {})
         del sample  # memory is free for growing
 
-        def build(training: Training, settled: Settled, growth: Growth, progress: Progress) -> Model:
-            trees = self._grow(training, settled, growth, normalisation, seed, n_threads, progress)
+        def build(
+            training: Training, settled: Settled, growth: Growth, progress: Progress, end: Deadline
+        ) -> Model:
+            trees = self._grow(training, settled, growth, normalisation, seed, n_threads, progress, end)
             return Model(
                 trees=trees if earlier is None else earlier.trees + trees,
                 encoding=training.encoding,
@@ -201,15 +225,21 @@ class BaseLHT(Predictor):
         n_trees = growth.count_trees(training.n_targets)
         with self._progress(n_before + n_trees * (N_FOLDS + 1 if method else 1)) as progress:
             if pilot is not None:
-                settled = settled.with_leaf_size(pilot.choose(settled, build, progress, n_threads))
+                own_end = end.take_share(_PILOT_SHARE)
+                size = pilot.choose(settled, partial(build, end=own_end), progress, n_threads, own_end)
+                settled = settled.with_leaf_size(size)
             elif settled.chooses_leaf_size and earlier is not None and earlier.min_samples_leaf is not None:
                 settled = settled.with_leaf_size(earlier.min_samples_leaf)
-            model = build(training, settled, growth, shift(progress, n_before))
+            own_end = end.take_share(1 / (N_FOLDS + 1) if method else 1)
+            model = build(training, settled, growth, shift(progress, n_before), own_end)
+            growth = growth.keep(model.n_estimators - (0 if earlier is None else earlier.n_estimators))
             if method is not None:
 
                 def build_part(part: Training, number: int) -> Model:
                     own = scale_draws(growth, training, part, len(growth.betas))
-                    return build(part, settled, own, shift(progress, n_before + (number + 1) * n_trees))
+                    n_done = n_before + (number + 1) * n_trees
+                    own_end = end.take_share(1 / (N_FOLDS - number))
+                    return build(part, settled, own, shift(progress, n_done), own_end)
 
                 model = calibrate(model, training, method, build_part, n_threads, key)
         forest = growth.record
@@ -231,6 +261,7 @@ class BaseLHT(Predictor):
         seed: int,
         n_threads: int,
         progress: Progress,
+        end: Deadline,
     ) -> Trees:
         response, exponent = None, 0
         if training.response is not None:
@@ -245,7 +276,12 @@ class BaseLHT(Predictor):
             growth.balances,
             growth.shares_classes,
         )
-        grown = training.X.grow(labels, plan, growth.first_tree, growth.betas, n_threads, progress)
+        grow = partial(training.X.grow, labels, plan, n_threads=n_threads)
+        if end.end is None:
+            grown = grow(growth.first_tree, growth.betas, progress=progress)
+        else:
+            n_each = growth.count_trees(training.n_targets) // max(1, len(growth.betas))
+            grown = grow_until(end, grow, growth.first_tree, growth.betas, n_threads, n_each, progress)
         return self._settle_trees(grown, training, settled, exponent)
 
     def _settle_trees(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from .. import _core
 from .._parameters import Settled
 from ..model.model import Model
+from .deadline import Deadline, OutOfTimeError
 from .forest import spread
 from .holdout import mark_rows
 from .labels import Progress
@@ -73,11 +74,13 @@ class Pilot:
         """Whether losses are even enough to follow them; losses of few trees are not."""
         return len(self.growth.betas) >= _FEW_TREES
 
-    def choose(self, settled: Settled, build: Build, progress: Progress, n_threads: int) -> int:
+    def choose(
+        self, settled: Settled, build: Build, progress: Progress, n_threads: int, deadline: Deadline
+    ) -> int:
         """Return the size with the least log loss, the smallest of equals.
 
         Losses fall and then rise with the size: unless trees are few, the search begins at the second size and
-        follows them.
+        follows them. A pilot that reaches the deadline returns the second size.
         """
         if len(self.sizes) == 1:
             return self.sizes[0]
@@ -87,19 +90,23 @@ class Pilot:
         def measure(place: int) -> float:
             own = settled.with_leaf_size(self.sizes[place])
             model = build(self.training, own, self.growth, shift(progress, len(losses) * n_each))
+            deadline.check()  # other models have more trees
             losses[place] = measure_loss(self.held.X.ask(model, "proba", n_threads), self.held)
             return losses[place]
 
-        if self._climbs:
-            place = 1
-            measure(place)
-            while place + 1 < len(self.sizes) and measure(place + 1) < losses[place]:
-                place += 1
-            if place == 1:
-                measure(0)
-        else:
-            for place in range(len(self.sizes)):
+        try:
+            if self._climbs:
+                place = 1
                 measure(place)
+                while place + 1 < len(self.sizes) and measure(place + 1) < losses[place]:
+                    place += 1
+                if place == 1:
+                    measure(0)
+            else:
+                for place in range(len(self.sizes)):
+                    measure(place)
+        except OutOfTimeError:
+            return self.sizes[1]
         return self.sizes[min(sorted(losses), key=losses.__getitem__)]
 
 

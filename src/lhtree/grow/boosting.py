@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -33,6 +33,7 @@ from ..model.trees import Trees
 from ..tables.errors import TableWarning, find_nearest
 from ..tables.frames import refuse_infinity
 from ..tables.normalise import Normalisation
+from .deadline import Deadline, OutOfTimeError
 from .holdout import Validation, check_fraction, join
 from .labels import Progress
 from .objective import Objective
@@ -42,6 +43,7 @@ from .training import Training
 
 _DEEPEST = 62
 _MOST = 2**53  # of any count: more than there can be of anything
+_RACE_SHARE = 1 / 3  # of a time limit
 _OPPOSED = 3.0  # standard errors of a rank correlation that contradicts a constraint
 # Learning rate of trees of all classes or outputs, relative to that of a tree for each.
 _JOINT_RATES = {"softmax": 1.5, "quantile": 1.6, "squared_error": 1.0}
@@ -228,6 +230,9 @@ def _learn_bins(
     return bins
 
 
+FinishRound = Callable[[], bool] | None  # called after every round; true ends the fit
+
+
 class Chosen(NamedTuple):
     """The learning rate, the values of parameters that were raced, and the runs of the race."""
 
@@ -244,13 +249,15 @@ def boost_rounds(
     seed: int,
     n_threads: int,
     progress: Progress,
+    deadline: Deadline,
+    finish_round: FinishRound = None,
 ) -> Boosted:
     """Race open settings, grow the rounds of a fit, and keep the rounds up to the best if it stops early."""
     record = None if earlier is None else earlier.boost
     validation, objective = coded.validation, settings.objective
     stops = settings.stops or validation is not None
     if record is None:
-        chosen = _choose(training, settings, coded, seed, n_threads)
+        chosen = _choose(training, settings, coded, seed, n_threads, deadline.take_share(_RACE_SHARE))
     else:
         chosen = Chosen(record.learning_rate, settings.raced_values(), record.race)
     found = _grow(
@@ -267,6 +274,7 @@ def boost_rounds(
         first=None if earlier is None or earlier.base is None else objective.shrink_base(earlier.base),
         n_threads=n_threads,
         progress=progress,
+        is_over=lambda: (finish_round is not None and finish_round()) or deadline.is_over(),
     )
     arrays = objective.grow_trees(found["trees"])
     del arrays["n_target"]  # sums of gradients, which no reader needs
@@ -311,11 +319,17 @@ def _grow(
 
 
 def _choose(
-    training: Training, settings: BoostSettings, coded: CodedFit, seed: int, n_threads: int
+    training: Training,
+    settings: BoostSettings,
+    coded: CodedFit,
+    seed: int,
+    n_threads: int,
+    deadline: Deadline,
 ) -> Chosen:
     """Choose the learning rate by the number of rows, and then, if there are enough rows and rounds, by a race.
 
-    With early stopping, which finds the number of rounds, the race decides on the other parameters only.
+    With early stopping, which finds the number of rounds, the race decides on the other parameters only. A race that
+    reaches the deadline decides nothing.
     """
     bins, validation, objective = coded.bins, coded.validation, settings.objective
     is_learned = slice(None) if validation is None else validation.held == 0
@@ -334,7 +348,7 @@ def _choose(
     coded_rows = hold(settings.of_loss, join(rows.training, rows.validation, objective))
 
     def grow(run: Run, n_rounds: int, patience: int) -> dict[str, Any]:
-        return _grow(
+        found = _grow(
             coded_rows,
             bins,
             settings,
@@ -348,10 +362,16 @@ def _choose(
             first=run.first,
             keeps_row_losses=True,
             n_threads=n_threads,
+            is_over=deadline.is_over,
         )
+        deadline.check()
+        return found
 
     race = Race(grow, rows.held_weight, known, rate, settings.max_iter)
-    winner, runs = race.run(rivals)
+    try:
+        winner, runs = race.run(rivals)
+    except OutOfTimeError:
+        return Chosen(round_rate(rate), known)
     if not stays:
         find = race.find_cautious_factor if settings.is_cautious else race.find_factor
         factor = find(winner, rows.training.n_rows, n_rows)

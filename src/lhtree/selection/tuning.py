@@ -18,6 +18,7 @@ from .._extras import import_extra, show_progress
 from .._parameters import check_count, is_integer, is_real, refuse
 from ..evaluation import Measured, RegressionEvaluation, find_quantile, find_quantiles, predicts_number
 from ..evaluation.measures import write_number
+from ..grow.deadline import OutOfTimeError
 from ..grow.labels import encode
 from ..tables.labels import take_numbers
 from .folds import ClassTarget, NumberTarget, Split, Target, take_rows
@@ -94,10 +95,6 @@ class Candidate:
     def rank(self, metric: str) -> tuple[float, ...]:
         """Return a key that sorts the best first: by number of folds, then score, then log loss or RMSE."""
         return -len(self.scores), -_SIGNS[metric] * self.score, self.loss
-
-
-class OutOfTimeError(Exception):
-    """The time limit stopped a fit."""
 
 
 class Search(NamedTuple):

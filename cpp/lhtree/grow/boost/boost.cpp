@@ -209,12 +209,14 @@ Boosted boost(const Plan& plan, Rows& rows, std::size_t n_threads, Watch& watch)
             result.forest.add(is_joint ? -1 : target, std::move(tree));
             watch.finish_one();
         }
-        if (plan.patience == 0) continue;
-        judge();
-        const bool is_better = judged.back() < best - tol;
-        if (is_better) best = judged.back();
-        n_since = is_better ? 0 : n_since + 1;
-        if (n_since >= plan.patience) break;
+        if (plan.patience > 0) {
+            judge();
+            const bool is_better = judged.back() < best - tol;
+            if (is_better) best = judged.back();
+            n_since = is_better ? 0 : n_since + 1;
+            if (n_since >= plan.patience) break;
+        }
+        if (plan.is_over && plan.is_over()) break;
     }
     return result;
 }

@@ -58,6 +58,8 @@ struct Plan {
     // Called, with early stopping, whenever the loss is smaller than ever before, with the scale of every
     // loss.
     std::function<void(const std::vector<double>&)> at_best{};
+    // Called after every round; true ends the fit with the rounds so far.
+    std::function<bool()> is_over{};
 };
 
 struct Boosted {
