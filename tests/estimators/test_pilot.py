@@ -60,7 +60,7 @@ def test_the_least_loss_decides():
                 losses[size] = total / self.held.weight.sum()
             assert len(self.held.X) == 125
             assert abs(self.held.codes.mean() - y.mean()) < 0.02
-            return super().choose(settled, build, progress, n_threads)
+            return super().choose(settled, build, progress, n_threads, deadline)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("lhtree.estimators.tree.Pilot", Watched)
