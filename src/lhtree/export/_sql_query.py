@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from fractions import Fraction
 from itertools import pairwise
 
 from ..model.model import CLIP, Model
@@ -66,7 +68,19 @@ def write_real(value: float, dialect: str) -> str:
         return f"{text}::float8"
     if dialect == "duckdb":
         return text if "e" in text else f"{text}e0"
-    return text if _is_short(text) else write_number(value, dialect)
+    text = f"{Decimal(text):f}"  # without an exponent
+    return text if _is_short(text) and _read_in_sqlite(text) == value else write_number(value, dialect)
+
+
+def _read_in_sqlite(text: str) -> float:
+    """Return the number that SQLite reads: it divides with 64 bits, and rounds the quotient to 53 bits."""
+    exact = Fraction(text)
+    if not exact:
+        return 0.0
+    unit = Fraction(2) ** (exact.numerator.bit_length() - exact.denominator.bit_length() - 64)
+    while abs(exact / unit) >= 2**64:
+        unit *= 2
+    return float(round(exact / unit) * unit)
 
 
 def _is_short(text: str) -> bool:
@@ -195,12 +209,17 @@ class Query:
         return f"WITH RECURSIVE {together}\nSELECT {shown}\nFROM {self._source}"
 
 
+def read_keys(keys: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the names of the keys, and their expressions on table t."""
+    passed = [f"k{i}" for i in range(len(keys))]
+    return passed, [f"t.{quote_name(key)} AS {name}" for key, name in zip(keys, passed, strict=True)]
+
+
 def _read(query: Query, fitted: Model, keys: Sequence[str]) -> tuple[list[str], str]:
     """Add the features x0, x1, ... of table t; return the names of the keys, and the column is_infinite."""
     dialect = query.dialect
-    passed = [f"k{i}" for i in range(len(keys))]
-    given = [f"t.{quote_name(key)} AS {name}" for key, name in zip(keys, passed, strict=True)]
-    query.add("given", [*given, *(f"{x} AS x{f}" for f, x in enumerate(_read_columns(fitted, dialect)))])
+    passed, given = read_keys(keys)
+    query.add("given", [*given, *(f"{x} AS x{f}" for f, x in enumerate(read_columns(fitted, dialect)))])
     absolute = ", ".join(f"abs(x{f})" for f in range(fitted.n_features))
     return passed, f"CASE WHEN {write_infinity(dialect)} IN ({absolute}) THEN 1 ELSE 0 END AS is_infinite"
 
@@ -320,7 +339,7 @@ def _split(q: str, factor: str) -> str:
     return f"({q}*{factor}-({q}*{factor}-{q}))"
 
 
-def _read_columns(fitted: Model, dialect: str) -> list[str]:
+def read_columns(fitted: Model, dialect: str) -> list[str]:
     """Return the features of a row, NULL where missing.
 
     Columns are qualified by the table, because SQLite reads an unknown quoted name as text.
@@ -336,11 +355,7 @@ def _read_columns(fitted: Model, dialect: str) -> list[str]:
             values += [f"CASE WHEN {number} IS NULL THEN 1e0 ELSE 0e0 END"] * encoder.has_indicator
             continue
         some = encoder.categories or ()
-        # Compare case-sensitively whatever the collation of the table; DuckDB and PostgreSQL collate text only.
-        if dialect == "sqlite":
-            column += " COLLATE BINARY"
-        elif all(isinstance(category, str) for category in some):
-            column = f'CAST({column} AS VARCHAR) COLLATE "C"'
+        column = read_category(name, some, dialect)
         known = [write_label(category, dialect) for category in some]
         if isinstance(encoder, TargetStatistic):
             values += [_look_up(column, known, own.tolist(), dialect) for own in encoder.values]
@@ -350,6 +365,19 @@ def _read_columns(fitted: Model, dialect: str) -> list[str]:
             for own in known
         ]
     return values
+
+
+def read_category(name: str, categories: Sequence[Label], dialect: str) -> str:
+    """Return a column of categories that is compared case-sensitively whatever the collation of the table.
+
+    DuckDB and PostgreSQL collate text only.
+    """
+    column = f"t.{quote_name(name)}"
+    if dialect == "sqlite":
+        return f"{column} COLLATE BINARY"
+    if all(isinstance(category, str) for category in categories):
+        return f'CAST({column} AS VARCHAR) COLLATE "C"'
+    return column
 
 
 def _look_up(column: str, known: list[str], values: list[float], dialect: str) -> str:

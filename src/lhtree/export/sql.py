@@ -14,6 +14,7 @@ from ..tables.encoders import Dropped
 from ..tables.labels import check_labels
 from . import _walks as e
 from ._sql_query import DIALECTS, Query, find_largest, find_twins, quote_name, write_label
+from ._sql_terms import score_terms
 from ._sql_trees import (
     TREES_AT_ONCE,
     Result,
@@ -57,7 +58,8 @@ def export_sql(
     regression, the predicted number as ``prediction``, or a column ``prediction_<name>`` for each of several
     quantiles or responses. NULL (and NaN) means missing; a row with an infinite value, for
     which the model raises an error, gets NULL in every column. The arithmetic and its order are those of the model, so
-    results are equal to the bit. A compact tree becomes one CASE expression in the user's units. Symmetric
+    results are equal to the bit. A compact tree becomes one CASE expression in the user's units, an
+    additive model one for every column, nested for surfaces. Symmetric
     trees of a boosted model become one expression per level and a list of values per tree, free trees and linear
     leaves a table of blocks, which is joined once per level. Models whose statement would take a
     database too long, which includes most classification forests, raise an error.
@@ -115,7 +117,7 @@ def export_sql(
     _check_names(fitted, keys, outputs, dialect)
     walks = find_walks(fitted)
     link = LINKS[fitted.head.link]
-    layout = "case" if walks.space == "units" else link.layout
+    layout = "case" if walks.space == "units" else "terms" if fitted.additive is not None else link.layout
     if layout == "joins" and can_list_values(walks):
         layout = "levels"
     _CHECKS[layout](fitted, len(keys), dialect, force)
@@ -136,7 +138,7 @@ def export_sql(
         for value, name in zip(values, outputs, strict=True)
     ]
     text = query.finish(shown)
-    if layout in ("case", "columns") and len(text) > _MOST_CHARACTERS and not force:
+    if layout in ("case", "columns", "terms") and len(text) > _MOST_CHARACTERS and not force:
         raise _too_large(f"its SELECT would have {len(text):,} characters, more than {_MOST_CHARACTERS:,}")
     return text
 
@@ -227,8 +229,22 @@ def _check_levels(fitted: Model, n_keys: int, dialect: str, force: bool) -> None
     _check_width(n_keys + 1 + 4 * fitted.n_features + TREES_AT_ONCE + fitted.n_classes, dialect, force)
 
 
-_CHECKS = {"case": _check_case, "columns": _check_columns, "joins": _check_joins, "levels": _check_levels}
-_SCORES = {"columns": score_columns, "joins": score_joins, "levels": score_levels}
+def _check_terms(fitted: Model, n_keys: int, dialect: str, force: bool) -> None:
+    """Raise ValueError if an additive model has too many terms."""
+    _check_width(n_keys + 1 + fitted.n_features + fitted.trees.n_trees, dialect, force)
+    if fitted.n_estimators > _MOST_TERMS and dialect != "postgresql":
+        reason = f"it has {fitted.n_estimators:,} curves and surfaces, more than {_MOST_TERMS:,}"
+        raise _too_large(reason, "Fit fewer columns or interactions", can_force=False)
+
+
+_CHECKS = {
+    "case": _check_case,
+    "columns": _check_columns,
+    "joins": _check_joins,
+    "levels": _check_levels,
+    "terms": _check_terms,
+}
+_SCORES = {"columns": score_columns, "joins": score_joins, "levels": score_levels, "terms": score_terms}
 
 
 class Link(NamedTuple):

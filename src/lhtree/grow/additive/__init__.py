@@ -16,7 +16,7 @@ from ..labels import Progress
 from ..sources import Sample
 from ..training import Training
 from .bags import Bags, make_axes
-from .finish import Edges, average_bags
+from .finish import Edges, average_bags, round_terms
 from .merging import merge_steps
 from .pairs import add_surfaces
 from .settings import AdditiveSettings
@@ -44,15 +44,12 @@ def fit_additive(
         terms = merge_steps(bags, terms)
     final, base = average_bags(bags, terms, Edges(coded.bins, sample, normalisation))
     objective = settings.objective
-    if objective.link == "identity":
-        final = [
-            replace(
-                term,
-                values=np.ldexp(term.values, objective.exponent),
-                band=np.ldexp(term.band, objective.exponent),
-            )
-            for term in final
-        ]
+    exponent = objective.exponent if objective.link == "identity" else 0
+    final = [
+        replace(term, values=np.ldexp(term.values, exponent), band=np.ldexp(term.band, exponent))
+        for term in final
+    ]
+    final = round_terms(final)
     trees, band = build_trees(final, normalisation, training.targets.tolist(), training.n_rows)
     record = AdditiveRecord(settings.learning_rate, (n_iter,) * bags.n_bags, band)
     return trees, objective.grow_base(base), record

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,6 +16,8 @@ from ..sources import Sample
 from .bags import Axis, Bags, TermValues
 
 Floats = NDArray[np.float64]
+
+_N_DIGITS = 14  # of the largest value
 
 
 def average_bags(bags: Bags, terms: list[TermValues], edges: Edges) -> tuple[list[Term], Floats]:
@@ -46,6 +51,15 @@ def average_bags(bags: Bags, terms: list[TermValues], edges: Edges) -> tuple[lis
             )
         )
     return final, base - base.mean() if bags.n_scores > 1 else base
+
+
+def round_terms(terms: list[Term]) -> list[Term]:
+    """Round all values to the same number of decimals, so that tables, formulas and SQL can print them exactly."""
+    most = max(float(np.abs(term.values).max(initial=0.0)) for term in terms)
+    if not most > 0.0:
+        return terms
+    decimals = _N_DIGITS - 1 - math.floor(math.log10(most))
+    return [replace(term, values=np.round(term.values, decimals)) for term in terms]
 
 
 def _centre(values: Floats, weight: Floats) -> tuple[Floats, Floats]:

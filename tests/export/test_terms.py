@@ -1,0 +1,135 @@
+"""Additive models in SQL: a CASE per column that a person could have written, equal to the model to the bit."""
+
+import sqlite3
+from contextlib import closing
+
+import numpy as np
+import pytest
+
+from lhtree import AdditiveLHTClassifier, AdditiveLHTRegressor, export_sql
+
+pd = pytest.importorskip("pandas")
+
+FAST = {"n_bags": 3, "max_iter": 60, "n_iter_no_change": 10, "random_state": 0}
+KINDS = {"town": "TEXT COLLATE NOCASE", "plan": "INTEGER"}
+
+
+def make_rows(n=300, seed=0):
+    """Return rows with gaps, text and whole numbers as categories, and scores to predict."""
+    random = np.random.default_rng(seed)
+    X = pd.DataFrame(
+        {
+            "age": random.integers(18, 80, n).astype(float),
+            'in"come': random.lognormal(3.0, 1.0, n).round(2),
+            "town": pd.Categorical(random.choice(["north", "North", "o'west"], n)),
+        }
+    )
+    score = (50 - X["age"]) / 12 + (X["town"] == "North") + ((X["age"] > 40) ^ (X['in"come'] > 20))
+    X.loc[random.random(n) < 0.1, 'in"come'] = np.nan
+    X.loc[random.random(n) < 0.1, "town"] = None
+    return X, score.to_numpy() + random.normal(0, 0.5, n)
+
+
+def disturb(model, X):
+    """Return the rows, rows at every edge and just beside it, and a row of categories that were not seen."""
+    parts = [
+        X,
+        X.iloc[[0]].assign(town="East"),
+        X.iloc[[0]].assign(age=1e300),
+        X.iloc[[0]].assign(age=-1e300),
+    ]
+    for curve in model.curves_:
+        if curve.edges is None:
+            continue
+        for factor in (1.0, 1 - 1e-16, 1 - 1e-15, 1 + 1e-15, 1 - 1e-8, 1 + 1e-8, 1 - 1e-6):
+            rows = pd.concat([X.iloc[[1]]] * len(curve.edges), ignore_index=True)
+            parts.append(rows.assign(**{curve.name: curve.edges * factor}))
+    return pd.concat(parts, ignore_index=True).astype({"town": object})
+
+
+def fill(connection, frame, mark="?"):
+    """Create table t with the rows of a frame, numbered by column n."""
+    kinds = KINDS if isinstance(connection, sqlite3.Connection) else {"town": "TEXT"}
+    columns = [
+        f'"{name.replace(chr(34), 2 * chr(34))}" {kinds.get(name, "DOUBLE PRECISION")}' for name in frame
+    ]
+    connection.execute(f"CREATE TEMPORARY TABLE t (n INTEGER, {', '.join(columns)})")
+    rows = [[None if cell != cell else cell for cell in row] for row in frame.astype(object).to_numpy()]
+    command = f"INSERT INTO t VALUES ({', '.join([mark] * (1 + frame.shape[1]))})"
+    many = connection if mark == "?" else connection.cursor()
+    many.executemany(command, [(n, *row) for n, row in enumerate(rows)])
+
+
+def fit(kind):
+    X, score = make_rows()
+    options = FAST | {"interactions": [("age", 'in"come'), ("age", "town")]}
+    if kind == "number":
+        return AdditiveLHTRegressor(**options).fit(X, 1000.0 * score), X
+    if kind == "log":
+        return AdditiveLHTRegressor("poisson", **options).fit(X, np.exp(score / 3)), X
+    y = np.digitize(score, [0.0, 2.0] if kind == "three" else [1.0])
+    if kind == "statistic":
+        return AdditiveLHTClassifier(max_one_hot=2, **options).fit(X, y), X
+    return AdditiveLHTClassifier(**options).fit(X, y), X
+
+
+KIND = pytest.mark.parametrize("kind", ["two", "three", "number", "log", "statistic"])
+
+
+def compare(connection, dialect, kind, mark="?"):
+    model, X = fit(kind)
+    rows = disturb(model, X)
+    fill(connection, rows, mark)
+    found = sorted(connection.execute(export_sql(model, table="t", keys=["n"], dialect=dialect)).fetchall())
+    assert [row[1] for row in found] == model.predict(rows).tolist()
+    if kind in ("two", "three", "statistic"):
+        np.testing.assert_array_equal([row[2:] for row in found], model.predict_proba(rows))
+
+
+@KIND
+def test_sqlite(kind):
+    with closing(sqlite3.connect(":memory:")) as connection:
+        compare(connection, "sqlite", kind)
+
+
+@KIND
+def test_duckdb(kind):
+    with pytest.importorskip("duckdb").connect() as connection:
+        compare(connection, "duckdb", kind)
+
+
+@KIND
+def test_postgresql(postgresql, kind):
+    with pytest.importorskip("psycopg").connect(postgresql) as connection:
+        compare(connection, "postgresql", kind, "%s")
+
+
+def test_every_column_has_one_case():
+    X, score = make_rows()
+    model = AdditiveLHTClassifier(0, max_steps=3, **FAST).fit(X, score > 1)
+    text = export_sql(model)
+    part = text[text.index("terms_ AS") : text.index("sums_ AS")]
+    assert part.count("CASE\n") == 3
+    assert '  WHEN "age" IS NULL THEN 0.0\n  WHEN "age" < ' in part
+    assert "  WHEN \"town\" = 'o''west' THEN " in part
+    assert part.count("e0") == 0  # values are decimals, no fractions
+    first = model.curves_[0]
+    assert f"THEN {float(first.values[0])!r}\n" in part
+
+
+def test_names_that_are_the_same_in_sql_are_numbered():
+    random = np.random.default_rng(0)
+    X = pd.DataFrame({"true": random.normal(size=80), "is_infinite": random.normal(size=80)})
+    model = AdditiveLHTClassifier(0, **FAST).fit(X, X["true"] > 0)
+    with closing(sqlite3.connect(":memory:")) as connection:
+        X.to_sql("data", connection, index_label="n")
+        found = sorted(connection.execute(export_sql(model, keys=["n"])).fetchall())
+    np.testing.assert_array_equal([row[2:] for row in found], model.predict_proba(X))
+
+
+def test_rows_with_infinite_values_have_no_prediction():
+    X, score = make_rows()
+    model = AdditiveLHTRegressor(interactions=0, **FAST).fit(X, score)
+    with closing(sqlite3.connect(":memory:")) as connection:
+        fill(connection, X.iloc[:1].assign(age=np.inf).astype({"town": object}))
+        assert connection.execute(export_sql(model, table="t")).fetchall() == [(None,)]
