@@ -1,4 +1,4 @@
-"""Tables: a frame of pandas or polars, an Arrow table, dicts, or anything NumPy converts to an array."""
+"""Tables: a frame of pandas or polars, an Arrow table or stream, dicts, or anything NumPy converts to an array."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from .._extras import import_extra
 from .columns import ArrayColumn, ArrowColumn, Column, PandasColumn, PolarsColumn
 from .errors import TableError
 
@@ -214,12 +215,16 @@ def take_table(X: Any, owner: str) -> Table:
     if library == "lhtree":  # a table already
         return X  # type: ignore[no-any-return]
     table: Table
-    if is_frame(X):
+    if type(X).__module__.startswith("scipy.sparse"):
+        refuse_sparse(X)
+    elif is_frame(X):
         table = {"polars": PolarsTable, "pyarrow": ArrowTable}.get(library, PandasTable)(X)
     elif isinstance(X, Mapping):
         table = RecordTable([X])
     elif is_record_list(X):
         table = RecordTable(X)
+    elif hasattr(X, "__arrow_c_stream__"):  # for example a relation of DuckDB
+        table = ArrowTable(import_extra("pyarrow", "cli").table(X))
     else:
         table = ArrayTable(_take_array(X, owner))
     n_rows, n_columns = len(table), table.n_columns
@@ -232,13 +237,21 @@ def take_table(X: Any, owner: str) -> Table:
     return table
 
 
+def refuse_sparse(X: Any) -> NoReturn:
+    """Raise the error for a sparse matrix, with the memory that it would take."""
+    n_rows, n_columns = X.shape
+    gigabytes = 4 * n_rows * n_columns / 1e9
+    raise TypeError(
+        f"Sparse data was passed for X, but dense data is required: trees read every value of a column, and {n_rows} × "
+        f"{n_columns} values take {gigabytes:.2g} GB as float32. If that fits into memory, pass "
+        "X.astype(numpy.float32).toarray(); otherwise reduce the columns first, for example with "
+        "sklearn.decomposition.TruncatedSVD or sklearn.feature_selection.SelectKBest."
+    )
+
+
 def _take_array(X: Any, owner: str) -> NDArray[Any]:
     if hasattr(X, "collect_schema"):
         raise TableError("X is a polars LazyFrame: pass X.collect().")
-    if type(X).__module__.startswith("scipy.sparse"):
-        raise TypeError(
-            "Sparse data was passed for X, but dense data is required. Use '.toarray()' to convert to a dense array."
-        )
     try:
         array = np.asarray(X)
         if not isinstance(X, np.ndarray) and array.dtype.kind in "USV":  # numbers among text stay numbers
