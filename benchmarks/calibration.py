@@ -10,7 +10,7 @@ from .common import data as datasets
 from .common.models import OURS
 from .common.pages import Docs, markdown_table
 from .common.results import Result, Results, Task, keep_complete, values
-from .common.scores import score
+from .common.scores import log_losses, score
 from .runner import Args, Fits
 
 CHURN = "churn"
@@ -74,31 +74,66 @@ class Calibrations(Fits):
         part = datasets.split(load(task.data), task.seed)
         # The split shuffles: the first rows are drawn at random.
         part = part._replace(X=part.X[:_MOST_ROWS], y=part.y[:_MOST_ROWS])
-        return score(build(model, method, task.seed), part)
+        estimator = build(model, method, task.seed)
+        result = score(estimator, part)
+        if METHODS[method][0]:
+            plain = build(model, "none", task.seed).fit(part.X, part.y)
+            after, before = (
+                log_losses(one.predict_proba(part.X_test), part.y_test) for one in (estimator, plain)
+            )
+            result["change_error"] = float((after - before).std(ddof=1) / np.sqrt(len(part.y_test)))
+        return result
 
     def page(self, results: Results, docs: Docs) -> dict[str, str]:
         return {"losses": render(results)}
 
 
-def _say(losses: NDArray[np.float64]) -> list[str]:
-    """Return the losses, and the changes by our methods."""
-    return [*(f"{loss:.4f}" for loss in losses), *(f"{loss - losses[0]:+.4f}" for loss in losses[1:3])]
+def _say(losses: NDArray[np.float64], errors: NDArray[np.float64]) -> list[str]:
+    """Return the losses, and the changes by our methods with their standard errors."""
+    changes = zip(losses[1:3] - losses[0], errors, strict=True)
+    return [
+        *(f"{loss:.4f}" for loss in losses),
+        *(f"{change:+.4f} ± {error:.4f}" for change, error in changes),
+    ]
+
+
+def _pool(errors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the standard errors of means of changes that do not depend on each other."""
+    pooled: NDArray[np.float64] = np.sqrt((errors**2).sum(axis=0)) / len(errors)
+    return pooled
 
 
 def render(results: Results) -> str:
-    """Return a table of log losses: models and sets down, methods across, and the change by our methods."""
-    rows = []
+    """Return a table of log losses: models and sets down, methods across, and the change by our methods.
+
+    A line below the table lists the sets whose mean change is above its standard error.
+    """
+    rows, harmed = [], []
     for model in _MODELS:
         keys = [f"{model}, {method}" for method in METHODS]
         both = keep_complete(results, keys)
         names = [name for name in _SETS if (name, keys[0]) in both]
         table = np.array([[np.mean(values(both, name, key, "log_loss")) for key in keys] for name in names])
-        for name, losses in zip(names, table, strict=True):
-            rows.append([OURS[model].title, name, *_say(losses)])
+        errors = np.array(
+            [
+                [_pool(np.array(values(both, name, key, "change_error"))) for key in keys[1:3]]
+                for name in names
+            ]
+        )
+        title = OURS[model].title
+        for name, losses, error in zip(names, table, errors, strict=True):
+            rows.append([title, name, *_say(losses, error)])
+            is_harm = losses[1:3] - losses[0] > error
+            harmed += [
+                f"{title}, {name}, {method}"
+                for method, is_one in zip(list(METHODS)[1:3], is_harm, strict=True)
+                if is_one
+            ]
         if names:
-            rows.append([f"**{OURS[model].title}**", "**mean**", *_say(table.mean(axis=0))])
+            rows.append([f"**{title}**", "**mean**", *_say(table.mean(axis=0), _pool(errors))])
     head = "model | data | none | sigmoid | isotonic | wrapped sigmoid | wrapped isotonic"
-    return markdown_table(f"{head} | change by sigmoid | change by isotonic", rows)
+    table_text = markdown_table(f"{head} | change by sigmoid | change by isotonic", rows)
+    return f"{table_text}\n\nLosses that rise by more than one standard error: {'; '.join(harmed) or 'none'}."
 
 
 QUESTION = Calibrations()

@@ -17,10 +17,11 @@ def accuracy(model: Any, X: NDArray[Any], y: NDArray[Any]) -> float:
     return float((np.ravel(model.predict(X)) == y).mean())
 
 
-def log_loss(proba: NDArray[np.float64], y: NDArray[np.int64]) -> float:
-    """Mean -log of the probability of the true class, clipped to [1e-15, 1 - 1e-15]."""
+def log_losses(proba: NDArray[np.float64], y: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return -log of the probability of the true class of every row, clipped to [1e-15, 1 - 1e-15]."""
     own = proba[np.arange(len(y)), y]
-    return float(-np.log(np.clip(own, _LOG_LOSS_EPS, 1 - _LOG_LOSS_EPS)).mean())
+    losses: NDArray[np.float64] = -np.log(np.clip(own, _LOG_LOSS_EPS, 1 - _LOG_LOSS_EPS))
+    return losses
 
 
 def calibration_error(proba: NDArray[np.float64], y: NDArray[np.int64]) -> float:
@@ -51,7 +52,7 @@ def score(estimator: Any, part: Split) -> dict[str, Any]:
     proba_seconds = time.process_time() - begin
     return {
         "accuracy": accuracy(estimator, part.X_test, part.y_test),
-        "log_loss": log_loss(proba, part.y_test),
+        "log_loss": float(log_losses(proba, part.y_test).mean()),
         "auc": auc(proba, part.y_test),
         "calibration_error": calibration_error(proba, part.y_test),
         "fit_seconds": fit_seconds,

@@ -2,7 +2,7 @@
 
 The rows are dealt to five folds. Models of the same settings are grown without each fold and score it; the map from
 these scores to classes is learned, and the model itself is grown on all rows. A map is kept only if it lowers the log
-loss of folds that it was not learned from by more than one standard error: calibration must do no harm.
+loss of folds that it was not learned from by more than two standard errors: calibration must do no harm.
 For intervals, the errors on the folds are the widths around predictions of the model grown on all rows.
 """
 
@@ -24,7 +24,9 @@ from .training import Training
 
 N_FOLDS = 5
 _MOST_STEPS = 100
-_PRIOR = 3.0  # precision of the normal prior of slope (mean 1) and intercepts (mean 0)
+_PRIOR = 10.0  # precision of the normal prior of slope (mean 1) and intercepts (mean 0)
+_N_ERRORS = 2.0  # standard errors that a simpler map may be worse by
+_N_WRONG = 1.0  # rows of another class, of all rows, that smoothed labels count
 _LEAST = 1e-3  # probabilities of trees and forests are clipped to it before their logarithm is scaled
 _LEAST_KEPT = 1e-6  # and to this, if they are kept
 _SIGMOID_WEIGHT = 30.0  # rows that the sigmoid counts for in every step of an isotonic map
@@ -111,35 +113,41 @@ class Scored:
 
 
 def learn_calibration(rows: Scored, fold: NDArray[np.int64], method: str) -> Calibration:
-    """Return the simplest map whose loss is at most one standard error above the least one.
+    """Return the simplest map whose loss is at most two standard errors above the least one.
 
-    The maps are, from simple to flexible, the identity, a sigmoid and steps.
+    The maps are, from simple to flexible, the identity, a sigmoid and steps. A row that is predicted with certainty
+    and is of another class costs most, and few rows rarely include one. So labels are smoothed: of n rows (the
+    effective number, if they have weights), the share 1 / (n + 2) of each label is shared by the other classes.
     """
     learners = [_keep, _learn_sigmoid, *([_learn_isotonic] if method == "isotonic" else [])]
     losses = np.empty((len(learners), len(fold)))
+    total = rows.weight.sum()
+    n_effective = total**2 / (rows.weight @ rows.weight)
+    smoothing = _N_WRONG / (n_effective + 2.0 * _N_WRONG)
     for number in np.unique(fold):
         is_held = fold == number
         learned, held = rows.take(~is_held), rows.take(is_held)
         for learn, own in zip(learners, losses, strict=True):
-            own[is_held] = _measure_losses(learn(learned), held)
-    total = rows.weight.sum()
+            own[is_held] = _measure_losses(learn(learned), held, smoothing)
     gaps = losses - losses[(losses @ rows.weight).argmin()]
     means = gaps @ rows.weight / total
     errors = np.sqrt(((gaps - means[:, None]) ** 2) @ rows.weight**2) / total
-    return learners[int(np.flatnonzero(means <= errors)[0])](rows)
+    return learners[int(np.flatnonzero(means <= _N_ERRORS * errors)[0])](rows)
 
 
-def _measure_losses(calibration: Calibration, rows: Scored) -> NDArray[np.float64]:
-    """Return the log loss of every row."""
+def _measure_losses(calibration: Calibration, rows: Scored, smoothing: float) -> NDArray[np.float64]:
+    """Return the log loss of every row whose label is shared by ``smoothing`` with the other classes."""
     maps = zip(calibration.knots, rows.score.T, strict=True)
     if calibration.kind == "sigmoid":
         own = np.column_stack([_sigmoid(x[0] * score + y[0]) for (x, y), score in maps])
     else:
         own = np.column_stack([np.interp(score, x, y) for (x, y), score in maps])
     proba = own if rows.n_classes > 2 else np.column_stack([1.0 - own, own])
-    true = proba[np.arange(len(proba)), rows.codes]
     least = np.finfo(np.float64).tiny
-    losses: NDArray[np.float64] = -np.log(np.maximum(true / np.maximum(proba.sum(axis=1), least), least))
+    of_class = -np.log(np.maximum(proba / np.maximum(proba.sum(axis=1, keepdims=True), least), least))
+    true = of_class[np.arange(len(proba)), rows.codes]
+    others = (of_class.sum(axis=1) - true) / (rows.n_classes - 1)
+    losses: NDArray[np.float64] = (1.0 - smoothing) * true + smoothing * others
     return losses
 
 
