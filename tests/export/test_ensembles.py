@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from lhtree import LHEnsembleClassifier, LHEnsembleRegressor, export_sql
-from support import exports
+from support import exports, hostile
 from support.clouds import make_clouds
 
 
@@ -35,6 +35,15 @@ def test_exports_predict_as_the_model(n_classes, run, tmp_path):
         return
     np.testing.assert_array_equal(result.label, model.predict(X))
     np.testing.assert_allclose(result.proba, model.predict_proba(X), rtol=1e-9, atol=1e-15)
+
+
+def test_small_memberships_of_a_forest_are_bounded_before_any_division(tmp_path):
+    pytest.importorskip("onnxruntime")
+    case = hostile.make_case("ensemble", 1794998686)
+    membership = case.model.forest_.predict_membership(case.rows)
+    assert membership.min() < 1e-6
+    assert not np.allclose(membership.sum(axis=1), 1.0)
+    hostile.check(case, tmp_path, dialects=())
 
 
 def test_categories_are_looked_up(tmp_path):

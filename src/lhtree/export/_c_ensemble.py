@@ -17,12 +17,15 @@ _ENUM = re.compile(r"^enum \{(.*)\};", re.MULTILINE)
 _TEXT = r'"(?:[^"\\]|\\.)*"'
 
 
-def write_ensemble(fitted: Model, name: str, write: Callable[[Model, str], str]) -> str:
+def write_ensemble(fitted: Model, name: str, write: Callable[..., str]) -> str:
     """Return the text of a file; ``write`` returns that of a member, given the prefix of its public names."""
     pool = fitted.pool
     assert pool is not None
     members = {"boost": replace(fitted, pool=None), "forest": pool.forest}
-    texts = [_rename(write(member, f"{name}_{role}"), f"{name}_{role}") for role, member in members.items()]
+    texts = [
+        _rename(write(member, f"{name}_{role}", is_member=True), f"{name}_{role}")
+        for role, member in members.items()
+    ]
     known = {
         "name": name,
         "macro": name.upper(),
@@ -70,7 +73,7 @@ const char *const ${name}_classes[${macro}_N_CLASSES] = {
 $classes
 };
 
-/* Probabilities of the forest, raised to the power of its weight, multiply those of the boosted trees. */
+/* Memberships of the forest, raised to the power of its weight, multiply probabilities of the boosted trees. */
 int ${name}_predict(const double *x, double *probabilities) {
     double boost[${macro}_N_CLASSES], forest[${macro}_N_CLASSES], total = 0.0;
     int c, best = 0;

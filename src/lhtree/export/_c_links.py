@@ -96,14 +96,20 @@ class RawScores:
         return _write_sums(fitted) | _write_classes(fitted, known) | {"predict": before + predict}
 
 
+@dataclass(frozen=True)
 class Wolf:
-    """Means of memberships and of corrected memberships, divided by their sum."""
+    """Means of memberships and of corrected memberships, divided by their sum.
 
+    A member of an ensemble returns its mean memberships as they are.
+    """
+
+    is_member: bool = False
     leaf_meaning = "Memberships"
 
     def write(self, fitted: Model, walks: Walks, known: Texts) -> Texts:
         """Return the parts of the file that depend on the link."""
         finish = DIVIDED if fitted.calibration is None else CALIBRATED_SHARES
+        finish = MEMBERSHIPS if self.is_member else finish
         predict = Template(WOLF).substitute(known, finish=Template(finish).substitute(known))
         return _write_classes(fitted, known) | {
             "first_meaning": "the share of every class",
@@ -247,6 +253,11 @@ $finish
 DIVIDED = """\
     if (probabilities != NULL)
         for (c = 0; c < ${macro}_N_CLASSES; ++c) probabilities[c] = scores[c] / total;
+    return best;"""
+
+MEMBERSHIPS = """\
+    (void)total;
+    for (c = 0; c < ${macro}_N_CLASSES; ++c) probabilities[c] = membership[c];
     return best;"""
 
 CALIBRATED_SHARES = """\

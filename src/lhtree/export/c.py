@@ -18,7 +18,7 @@ from .._write import write_whole
 from ..model.model import CLIP, Model, read
 from ..tables.labels import check_text
 from ._c_ensemble import write_ensemble
-from ._c_links import LINKS, array, doubles, strings
+from ._c_links import LINKS, Wolf, array, doubles, strings
 from ._walks import MISSING, Walks, find_walks
 
 _MOST_TERMS = 2**32 - 1
@@ -68,8 +68,8 @@ def export_c(model: Any, path: str | os.PathLike[str], *, name: str = "lhtree") 
     write_whole(path, text.encode("ascii"))
 
 
-def _write(fitted: Model, name: str) -> str:
-    """Return the text of the file."""
+def _write(fitted: Model, name: str, *, is_member: bool = False) -> str:
+    """Return the text of the file; of a forest in an ensemble, with memberships instead of probabilities."""
     walks = find_walks(fitted)
     n_shares = 0 if walks.shares is None else len(walks.shares.value)
     if max(len(walks.weights.value), len(walks.slopes.value), n_shares) > _MOST_TERMS:
@@ -78,6 +78,8 @@ def _write(fitted: Model, name: str) -> str:
         )
     feature = "uint16_t" if len(walks.planes) * fitted.n_features <= 2**16 else "uint32_t"
     space, leaf, link = SPACES[walks.space], LEAVES[walks.leaf], LINKS[fitted.head.link]
+    if is_member and isinstance(link, Wolf):
+        link = Wolf(is_member=True)
     known = {"name": name, "macro": name.upper(), "real": space["real"]}
     known |= {"kind": leaf.texts["kind"], "found": leaf.found}
     known["add"] = leaf.add_pair if fitted.n_classes == 2 else leaf.add

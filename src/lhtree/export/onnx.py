@@ -92,27 +92,33 @@ def _add_model(graph: Graph, x: str, fitted: Model, labels: list[Label]) -> Outp
     """Add a model to a graph and return its outputs."""
     if fitted.pool is not None:
         return _add_ensemble(graph, x, fitted, fitted.pool, labels)
+    return LINKS[fitted.head.link].write(graph, *_reach_leaves(graph, x, fitted), labels)
+
+
+def _reach_leaves(graph: Graph, x: str, fitted: Model) -> tuple[GraphRows, str, str | None]:
+    """Return the rows, and the output and confidence of the leaf of every tree."""
     walks = find_walks(fitted)
     _check_size(walks, fitted.n_classes)
     rows = SPACES[walks.space](graph, x, fitted, walks)
     leaf, confidence = _walk(graph, rows, walks, fitted.confidence)
-    leaves = _LEAVES[walks.leaf](graph, rows, walks, leaf)
-    return LINKS[fitted.head.link].write(graph, rows, leaves, confidence, labels)
+    return rows, _LEAVES[walks.leaf](graph, rows, walks, leaf), confidence
 
 
 def _add_ensemble(graph: Graph, x: str, fitted: Model, pool: Pool, labels: list[Label]) -> Outputs:
     """Combine the outputs of both members.
 
-    Probabilities of the forest, raised to the power of its weight, multiply those of the boosted trees.
+    Memberships of the forest, raised to the power of its weight, multiply probabilities of the boosted trees.
     """
     boost = _add_model(graph, x, replace(fitted, pool=None), labels)
-    forest = _add_model(graph, x, pool.forest, labels)
     weight = graph.constant(pool.weight)
     if not labels:
+        forest = _add_model(graph, x, pool.forest, labels)
         value, dtype, shape = boost["prediction"]
         part = graph.add("Mul", weight, forest["prediction"][0])
         return {"prediction": (graph.add("Add", value, part), dtype, shape)}
-    bounded = graph.add("Max", forest["probabilities"][0], graph.constant(_core.LEAST_MEMBERSHIP))
+    rows, leaves, _ = _reach_leaves(graph, x, pool.forest)
+    membership = _average(graph, rows, _take_memberships(graph, rows, leaves))
+    bounded = graph.add("Max", membership, graph.constant(_core.LEAST_MEMBERSHIP))
     product = graph.add("Mul", boost["probabilities"][0], graph.add("Pow", bounded, weight))
     total = graph.add("ReduceSum", product, graph.shape([1]), keepdims=1)
     number = graph.add("ArgMax", product, axis=1, keepdims=0)
@@ -378,27 +384,35 @@ def _take_shares(graph: Graph, rows: GraphRows, scores: str) -> str:
     return graph.add("Div", scores, graph.add("Unsqueeze", total, graph.shape([1])))
 
 
+def _take_memberships(graph: Graph, rows: GraphRows, leaves: str) -> str:
+    """Return memberships of all classes from the outputs of leaves, shape (n, n_estimators, K)."""
+    fitted = rows.fitted
+    width = fitted.n_classes if rows.walks.leaf == "shares" else fitted.n_targets
+    membership = rows.by_target(graph, leaves, width)
+    if width == fitted.n_classes:
+        return membership
+    other = graph.add("Sub", graph.constant(1.0), membership)  # two classes share a tree
+    return graph.add("Concat", other, membership, axis=2)
+
+
+def _average(graph: Graph, rows: GraphRows, values: str) -> str:
+    """Return means over the estimators."""
+    return _divide(graph, rows, graph.add_up(values, 1))
+
+
 def _score_wolf(graph: Graph, rows: GraphRows, membership: str, confidence: str | None) -> tuple[str, str]:
     """Return class numbers and probabilities: shares of the WOLF values with their fall-backs, shape (n, K)."""
     fitted = rows.fitted
-
-    def average(values: str) -> str:
-        mean = graph.add_up(values, 1)
-        return graph.add("Div", mean, graph.constant(float(fitted.n_estimators)))
 
     def fall_back(scores: str, on: str) -> str:
         largest = graph.add("ReduceMax", scores, graph.shape([1]), keepdims=1)
         return graph.add("Where", graph.add("Equal", largest, graph.constant(0.0)), on, scores)
 
-    width = fitted.n_classes if rows.walks.leaf == "shares" else fitted.n_targets
-    membership = rows.by_target(graph, membership, width)
-    if width < fitted.n_classes:  # two classes share a tree
-        other = graph.add("Sub", graph.constant(1.0), membership)
-        membership = graph.add("Concat", other, membership, axis=2)
-    scores = average(membership)
+    membership = _take_memberships(graph, rows, membership)
+    scores = _average(graph, rows, membership)
     if confidence is not None:
         distance = rows.by_target(graph, confidence, fitted.n_targets)
-        scores = fall_back(average(graph.add("Mul", distance, membership)), scores)
+        scores = fall_back(_average(graph, rows, graph.add("Mul", distance, membership)), scores)
     scores = fall_back(scores, graph.constant(fitted.prior, name="prior"))
     number, proba = graph.add("ArgMax", scores, axis=1, keepdims=0), _take_shares(graph, rows, scores)
     if fitted.calibration is None:
