@@ -408,7 +408,7 @@ def encode(case):
 
 
 def _numbers(result, label, proba):
-    """Return probabilities or predicted numbers of an export, and those of the model."""
+    """Return the probabilities (or predicted numbers) of an export and of the model."""
     return (result.label, label) if result.proba is None else (result.proba, proba)
 
 
