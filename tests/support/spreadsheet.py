@@ -1,10 +1,12 @@
-"""Formulas of a spreadsheet: as much of them as rules use."""
+"""Formulas of a spreadsheet: as much of them as rules and additive models use."""
 
+import math
 import re
+from bisect import bisect_right
 
 _TOKEN = re.compile(
     r'"(?P<text>(?:[^"]|"")*)"|(?P<cell>[A-Z]+\d+)|(?P<name>[A-Z]+)|(?P<number>\d+(?:\.\d+)?(?:E[-+]?\d+)?)'
-    r"|(?P<sign>[-+*<>=(),])"
+    r"|(?P<sign>[-+*/<>=(),{};])"
 )
 
 
@@ -28,10 +30,19 @@ _FUNCTIONS = {
     "MAX_": max,
     "NOT_": lambda a: not a,
     "OR_": lambda *all_: any(all_),
+    "EXP_": math.exp,
+    "MATCH_": lambda value, edges: None if value is None else bisect_right(edges[0], value),
+    "LOOKUP_": lambda value, edges, results: (
+        None if value is None else results[0][bisect_right(edges[0], value) - 1]
+    ),
+    "INDEX_": lambda table, i, j: table[i - 1][j - 1],
     "TRUE_": True,
     "FALSE_": False,
     "equal": _equal,
 }
+
+
+_ARRAYS = {"{": "[[", ";": "],[", "}": "]]"}
 
 
 def calculate(formula, cells):
@@ -51,6 +62,10 @@ def calculate(formula, cells):
                 assert formula[at:].startswith('=""')
                 at += 3
         else:
-            parts.append(f"{token['name']}_" if token["name"] else token["number"] or token["sign"])
+            parts.append(
+                f"{token['name']}_"
+                if token["name"]
+                else token["number"] or _ARRAYS.get(token["sign"], token["sign"])
+            )
     # As in a spreadsheet, the branch of an IF that is not taken may hold what cannot be added.
     return eval("".join(parts), dict(_FUNCTIONS) | {"cells": cells})

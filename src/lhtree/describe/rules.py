@@ -29,7 +29,7 @@ from .outline import (
 
 _MOST_CHARACTERS = 8192  # of a formula in Excel
 _MOST_COLUMNS = 16384
-_MOST_LEVELS = 64  # of functions inside each other in Excel
+MOST_LEVELS = 64  # of functions inside each other in Excel
 _LEVELS_OF_A_CELL = 3  # of NOT(OR(EXACT())) and MIN(MAX(IF()))
 _LETTERS = 26
 _WORDS = {"<": "is below", ">": "is above", ">=": "is at least", "<=": "is at most"}
@@ -301,7 +301,7 @@ def _write_excel(outline: Outline, row: int) -> str:
     cells = {name: f"{name_column(i)}{row}" for i, name in enumerate(outline.columns)}
     excel = Language(
         lambda term: _write_excel_value(term, cells[term.column]),
-        constant=_write_excel_constant,
+        constant=write_excel_constant,
         number=lambda value: write_number(value).upper(),
         gap="",
         negation="NOT({})",
@@ -316,16 +316,20 @@ def _write_excel(outline: Outline, row: int) -> str:
         return excel.choice.format(excel.write_side(block), write(block.left), write(block.right))
 
     n_levels = _LEVELS_OF_A_CELL + max(block.depth for block in outline.blocks)
-    if n_levels > _MOST_LEVELS:
+    if n_levels > MOST_LEVELS:
         raise ValueError(
             f"the formula would have functions inside each other in up to {n_levels} levels, more than Excel's "
-            f"{_MOST_LEVELS}: lower max_leaf_nodes."
+            f"{MOST_LEVELS}: lower max_leaf_nodes."
         )
-    formula = f"={write(0)}"
+    return check_length(f"={write(0)}", "max_leaf_nodes or max_terms")
+
+
+def check_length(formula: str, remedy: str) -> str:
+    """Return a formula that is short enough for Excel; otherwise the error names what to lower."""
     if len(formula) > _MOST_CHARACTERS:
         raise ValueError(
             f"the formula would have {len(formula):,} characters, more than Excel's {_MOST_CHARACTERS:,}: lower "
-            "max_leaf_nodes or max_terms."
+            f"{remedy}."
         )
     return formula
 
@@ -346,12 +350,13 @@ def _write_excel_value(term: OutlineTerm, cell: str) -> str:
     if term.kind == MISSING:
         return f'({cell}="")'
     if term.fill == 0.0:  # "=" would ignore case, and an empty cell would equal 0
-        return f"EXACT({cell},{_write_excel_constant(term.category)})"
-    others = ",".join(f"EXACT({cell},{_write_excel_constant(other)})" for other in term.others)
+        return f"EXACT({cell},{write_excel_constant(term.category)})"
+    others = ",".join(f"EXACT({cell},{write_excel_constant(other)})" for other in term.others)
     return f"NOT(OR({others}))"
 
 
-def _write_excel_constant(value: Any) -> str:
+def write_excel_constant(value: Any) -> str:
+    """Return a class, a category or a number as a constant of a formula."""
     if isinstance(value, bool):
         return str(value).upper()
     if isinstance(value, str):

@@ -13,6 +13,7 @@ from .. import _core
 from .._core import Scorer
 from .._parameters import REGRESSION_LOSSES, draw_seed, is_real, refuse
 from ..describe.curves import Curve, Surface, read_curves, read_surfaces
+from ..describe.formulas import write_formula
 from ..describe.points import PointsTable, name_scales, round_terms
 from ..grow.additive import AdditiveSettings, fit_additive
 from ..grow.boosting import code_fit, warn_opposed
@@ -215,6 +216,36 @@ class BaseAdditive(CodedPredictor):
             Its method ``finish()`` returns the edited model; ``edits_`` lists all edits.
         """
         return Editor(self, X, y)
+
+    def to_excel(self, row: int = 2, *, output: str = "prediction") -> str:
+        """Return a formula for a spreadsheet whose columns A, B, … are the columns of the model, in their order.
+
+        It is a sum of a LOOKUP per column of numbers, nested IFs per column of categories and an INDEX per surface. Two
+        classes or numbers only. Spreadsheets compare 15 digits: a value that differs less from an edge may count as the
+        other side of it.
+
+        Parameters
+        ----------
+        row : int, default=2
+            Row of the sheet that the formula refers to; row 1 usually has the names. Copy the formula down for others.
+        output : {"prediction", "probability", "raw_score"}, default="prediction"
+            The predicted class or number, the probability of the second class, or the sum of all terms.
+
+        Returns
+        -------
+        str
+            The formula with its "=". An empty cell is a missing value.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from lhtree import AdditiveLHTRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> model = AdditiveLHTRegressor(interactions=0, max_steps=3, random_state=0).fit(X[["bmi"]], y)
+        >>> model.to_excel().count("LOOKUP")
+        1
+        """
+        return write_formula(self._read(), row, output)
 
     def _name_loss(self) -> tuple[str, float]:
         """Return the loss of the fit and its quantile."""
