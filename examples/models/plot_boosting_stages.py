@@ -21,7 +21,8 @@ model = LHBoostClassifier(learning_rate=0.1, warm_start=True, random_state=0)
 figure, axes = plt.subplots(1, 4, figsize=(12, 3.2), layout="constrained")
 for ax, n_rounds in zip(axes, (1, 5, 25, 125), strict=True):
     model.set_params(max_iter=n_rounds).fit(X_train, y_train)
-    DecisionBoundaryDisplay.from_estimator(model, X_train, grid_resolution=150, cmap="RdBu", ax=ax)
+    how = {"response_method": "predict_proba", "plot_method": "pcolormesh", "grid_resolution": 150}
+    DecisionBoundaryDisplay.from_estimator(model, X_train, **how, cmap="RdBu", alpha=0.6, ax=ax)
     ax.scatter(*X_train.T, c=y_train, s=10, cmap="RdBu", edgecolor="black", linewidth=0.4)
     ax.set(title=f"{n_rounds} rounds: accuracy {model.score(X_test, y_test):.3f}", xlabel="", ylabel="")
 plt.show()

@@ -38,7 +38,8 @@ new, new_half = make_moons(5000, noise=0.25, random_state=1)
 figure, axes = plt.subplots(1, 4, figsize=(12, 3.3), layout="constrained")
 for ax, n_leaves in zip(axes, (2, 3, 4, 16), strict=True):
     small = CompactLHTClassifier(max_leaf_nodes=n_leaves).fit(moons, half)
-    DecisionBoundaryDisplay.from_estimator(small, moons, grid_resolution=150, cmap="RdBu", ax=ax)
+    how = {"response_method": "predict", "plot_method": "pcolormesh", "grid_resolution": 150}
+    DecisionBoundaryDisplay.from_estimator(small, moons, **how, cmap="RdBu", alpha=0.5, ax=ax)
     ax.scatter(*moons[:300].T, c=half[:300], s=10, cmap="RdBu", edgecolor="black", linewidth=0.4)
     title = f"{small.n_leaves_} leaves: accuracy {small.score(new, new_half):.3f}"
     ax.set(title=title, xlabel="", ylabel="")

@@ -31,11 +31,9 @@ for counterfactual in explanation.counterfactuals():
 # %%
 # The first one is the smallest change of both features, the others change one of them. The arrows lead across
 # the boundary.
-display = DecisionBoundaryDisplay.from_estimator(
-    model, loans, response_method="predict", cmap="PiYG_r", alpha=0.3
-)
-ax = display.ax_
-for label, marker, colour in (("accepted", "o", "C4"), ("refused", "s", "C2")):
+how = {"response_method": "predict", "plot_method": "pcolormesh", "grid_resolution": 300}
+ax = DecisionBoundaryDisplay.from_estimator(model, loans, **how, cmap="PiYG_r", alpha=0.3).ax_
+for label, marker, colour in (("accepted", "o", "C2"), ("refused", "s", "C6")):
     ax.scatter(*loans[decision == label].to_numpy().T, s=10, marker=marker, color=colour, label=label)
 ax.legend()
 for counterfactual in explanation.counterfactuals():
