@@ -13,7 +13,7 @@ from . import __version__
 
 
 def import_extra(module: str, extra: str) -> Any:
-    """Import an optional dependency, or say in one line how to get it."""
+    """Import an optional dependency; the error of a missing one has the command that installs it."""
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:

@@ -75,7 +75,7 @@ def read_page(folder, name):
     return (folder / f"{name}.md").read_text(encoding="utf-8")
 
 
-def test_parts_are_kept_and_measured_anew_one_by_one(folder):
+def test_parts_are_stored_and_measured_again_one_by_one(folder):
     question = Coins()
     answer(question)
     assert read_page(folder / "docs", "coins").count("3 tosses") == 2

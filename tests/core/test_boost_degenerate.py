@@ -48,7 +48,7 @@ def test_fits_and_predicts(name):
 
 
 @pytest.mark.parametrize("is_missing_left", [True, False])
-def test_gaps_go_to_the_side_that_gains(is_missing_left):
+def test_missing_values_go_to_the_side_of_larger_gain(is_missing_left):
     x = np.where(np.arange(90) % 3 == 0, np.nan, np.arange(90.0) / 10)[:, None]
     is_low = np.nan_to_num(x[:, 0], nan=0.0 if is_missing_left else 9.0) < 4.5
     trees = boosting.boost(x, is_low.astype(int), Options(max_depth=1, n_directed=0), n_rounds=1)["trees"]
@@ -56,7 +56,7 @@ def test_gaps_go_to_the_side_that_gains(is_missing_left):
     assert trees["n_samples"][1] == is_low.sum()
 
 
-def test_gaps_alone_can_part_a_block():
+def test_missing_values_alone_can_split_a_block():
     x = np.where(np.arange(60) % 2 == 0, np.nan, np.arange(60.0))[:, None]
     boosted = boosting.boost(x, np.arange(60) % 2, Options(max_depth=1), n_rounds=1)
     trees = boosted["trees"]

@@ -149,7 +149,7 @@ def test_a_row_has_the_same_bits_in_every_batch(n_classes, n_slopes, max_terms, 
             assert ask(same, 2).tobytes() == everything.tobytes()
 
 
-def test_single_rows_score_alike_in_large_forests():
+def test_single_rows_of_large_forests_have_the_scores_of_batches():
     rng = np.random.default_rng(8)
     model = boosted_model(rng, 3, 3, 400, 2)
     rows = boosted_rows(rng, model, 40)

@@ -75,7 +75,7 @@ AS_GOOD = {
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("make", AS_GOOD.values(), ids=AS_GOOD.keys())
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_arrays_of_any_strides_score_alike(scorer, rows, method, make, dtype):
+def test_arrays_of_any_strides_have_the_same_scores(scorer, rows, method, make, dtype):
     rows = rows.astype(dtype)
     ask = getattr(scorer, method)
     given = make(rows)

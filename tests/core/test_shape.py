@@ -9,16 +9,16 @@ from support.fresh import loaded_after
 
 ROOT = Path(__file__).parents[2] / "src" / "lhtree"
 # A folder may import the folders before it. CONTRIBUTING.md shows the same order.
-ROOMS = (
+LAYERS = (
     *("_core", "_extras", "_parameters", "_write", "tables", "io", "model", "files", "describe"),
     *("export", "explain", "evaluation", "draw", "plot", "interpret", "scorer"),
     *("grow", "estimators", "mlflow", "dask", "selection", "reports", "cli"),
 )
-READERS = ROOMS[: ROOMS.index("grow")]
+READERS = LAYERS[: LAYERS.index("grow")]
 
 
 def find_imports(path):
-    """Modules that a file imports anywhere in it, those for type checkers aside: of lhtree as "lhtree.room.module"."""
+    """Modules that a file imports anywhere in it, those for type checkers aside: of lhtree as "lhtree.layer.module"."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for node in ast.walk(tree):
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
@@ -33,31 +33,31 @@ def find_imports(path):
             yield from (f"{module}.{name.name}" for name in node.names)
 
 
-def find_room(path):
+def find_layer(path):
     parts = path.relative_to(ROOT).with_suffix("").parts
     return None if parts == ("__init__",) else parts[0]
 
 
-FILES = [path for path in sorted(ROOT.rglob("*.py")) if find_room(path)]
+FILES = [path for path in sorted(ROOT.rglob("*.py")) if find_layer(path)]
 
 
-def test_every_room_is_on_the_map():
-    assert {find_room(path) for path in FILES} | {"_core"} == set(ROOMS)
+def test_every_module_is_in_a_layer():
+    assert {find_layer(path) for path in FILES} | {"_core"} == set(LAYERS)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_imports_point_one_way(path):
-    room = find_room(path)
+    layer = find_layer(path)
     for name in find_imports(path):
         parts = name.split(".")
-        if parts[0] == "lhtree" and len(parts) > 1 and parts[1] in ROOMS:
-            assert ROOMS.index(parts[1]) <= ROOMS.index(room), f"{room} imports {name}"
-        if room in READERS:
+        if parts[0] == "lhtree" and len(parts) > 1 and parts[1] in LAYERS:
+            assert LAYERS.index(parts[1]) <= LAYERS.index(layer), f"{layer} imports {name}"
+        if layer in READERS:
             lazily = path.name == "_parameters.py"  # draws seeds for estimators
-            assert lazily or parts[0] not in ("sklearn", "scipy", "joblib"), f"{room} imports {name}"
+            assert lazily or parts[0] not in ("sklearn", "scipy", "joblib"), f"{layer} imports {name}"
 
 
-def test_modules_import_in_no_circle():
+def test_no_import_cycles():
     names = {".".join(("lhtree", *path.relative_to(ROOT).with_suffix("").parts)): path for path in FILES}
     names = {name.removesuffix(".__init__"): path for name, path in names.items()}
     left = {}

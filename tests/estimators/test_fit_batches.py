@@ -27,7 +27,7 @@ FEW = {"max_iter": 3, "max_depth": 3, "random_state": 0, "min_samples_leaf": 5}
     stops=st.booleans(),
     most=st.sampled_from([200_000, 150]),
 )
-def test_batches_of_a_frame(cuts, n_classes, weights, stops, most):
+def test_batches_of_a_frame_give_the_model_of_fit(cuts, n_classes, weights, stops, most):
     X, raw = make_table()
     random = np.random.default_rng(1)
     weight = {"none": None, "whole": random.integers(0, 4, 400), "real": random.uniform(0, 1, 400)}[weights]
@@ -42,7 +42,7 @@ def test_batches_of_a_frame(cuts, n_classes, weights, stops, most):
 
 @pytest.mark.parametrize("cuts", [[], [100, 101, 250]])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_batches_of_arrays(cuts, dtype, tmp_path, monkeypatch):
+def test_batches_of_arrays_give_the_model_of_fit(cuts, dtype, tmp_path, monkeypatch):
     monkeypatch.setattr(sample, "MOST_SAMPLED", 100)
     random = np.random.default_rng(2)
     X = random.normal(size=(300, 4)).astype(dtype)
@@ -57,7 +57,7 @@ def test_batches_of_arrays(cuts, dtype, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("library", ["category", "polars", "arrow", "object"])
-def test_batches_of_other_tables(library, monkeypatch):
+def test_batches_of_other_tables_give_the_model_of_fit(library, monkeypatch):
     monkeypatch.setattr(sample, "MOST_SAMPLED", 120)
     X, raw = make_table()
     y = (raw > np.median(raw)).astype(int)
@@ -111,7 +111,7 @@ def test_the_race_of_the_settings():
 
 @pytest.mark.parametrize("kind", ["csv", "csv.gz", "parquet", "arrow", "folder"])
 @pytest.mark.parametrize("is_regression", [False, True])
-def test_files(kind, is_regression, tmp_path, monkeypatch):
+def test_files_give_the_model_of_fit(kind, is_regression, tmp_path, monkeypatch):
     monkeypatch.setattr(sample, "MOST_SAMPLED", 120)
     X, raw = make_table()
     table = X.assign(late=raw if is_regression else np.where(raw > np.median(raw), "yes", "no"))
@@ -157,7 +157,7 @@ def test_a_dataset_with_weights(tmp_path, monkeypatch):
     np.testing.assert_array_equal(whole.predict(X), fitted.predict(X))
 
 
-def test_a_disk_that_is_too_small(monkeypatch):
+def test_too_small_disks_are_rejected(monkeypatch):
     monkeypatch.setattr(sample, "MOST_SAMPLED", 20)
     monkeypatch.setattr(scratch.shutil, "disk_usage", lambda place: type("Usage", (), {"free": 100}))
     X = np.random.default_rng(0).normal(size=(50, 3))
@@ -201,12 +201,12 @@ def test_scratch_files_are_removed(failure, tmp_path, monkeypatch):
         ((np.zeros((3, 1)), np.arange(3.0), np.zeros(3)), {}),
     ],
 )
-def test_sources_that_are_refused(source, options, rejects):
+def test_invalid_sources_are_rejected(source, options, rejects):
     with rejects:
         LHBoostRegressor(**FEW).fit_batches(source, **options)
 
 
-def test_batches_that_do_not_fit(rejects):
+def test_inconsistent_batches_are_rejected(rejects):
     X = np.zeros((4, 2))
     y = np.arange(4.0)
     for batches in (
@@ -316,7 +316,7 @@ def test_infinities_in_later_batches_are_named_by_their_row(make, rejects):
 
 
 @pytest.mark.parametrize(("name", "value"), [("warm_start", True), ("calibrate", "sigmoid")])
-def test_parameters_that_are_refused(name, value, rejects):
+def test_unsupported_parameters_are_rejected(name, value, rejects):
     with rejects:
         LHBoostClassifier(**{name: value}).fit_batches((np.zeros((4, 1)), np.array([0, 1, 0, 1])))
 

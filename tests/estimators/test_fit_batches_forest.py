@@ -31,7 +31,7 @@ def fit_both(model, params, X, y, weight=None, cuts=(70, 71, 200)):
     ],
 )
 @pytest.mark.parametrize("weights", [False, True])
-def test_classifiers(n_classes, params, weights):
+def test_classifiers_equal_those_of_fit(n_classes, params, weights):
     X, raw = make_table()
     X["age"] = X["age"].where(
         X["age"].isna() | (np.arange(400) % 3 > 0) | (raw < np.median(raw))
@@ -42,7 +42,7 @@ def test_classifiers(n_classes, params, weights):
 
 
 @pytest.mark.parametrize("params", [{}, {"oob_score": True, "bootstrap": True, "n_jobs": 2}])
-def test_regressors(params, monkeypatch):
+def test_regressors_equal_those_of_fit(params, monkeypatch):
     monkeypatch.setattr(sample, "MOST_SAMPLED", 100)
     X, raw = make_table()
     whole, batched = fit_both(LHForestRegressor, FEW | params, X, raw)
@@ -51,7 +51,7 @@ def test_regressors(params, monkeypatch):
 
 
 @pytest.mark.parametrize("indicator", [True, False, "auto"])
-def test_arrays(indicator):
+def test_arrays_give_the_model_of_fit(indicator):
     random = np.random.default_rng(2)
     X = random.normal(size=(300, 4))
     y = (X[:, 0] + X[:, 1] > 0).astype(int)
@@ -62,7 +62,7 @@ def test_arrays(indicator):
     assert_same_model(whole, LHForestClassifier(**params).fit_batches((X, y), batch_rows=77))
 
 
-def test_all_rows():
+def test_drawing_all_rows_gives_the_model_of_fit():
     X, raw = make_table()
     params = FEW | {"max_samples": 400}
     assert_same_model(*fit_both(LHForestRegressor, params, X, raw))

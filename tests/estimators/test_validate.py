@@ -152,7 +152,7 @@ def test_encode_small_integers(dtype):
 @pytest.mark.parametrize(
     "y", [[2**63 - 1, -(2**63)], [5, 10**6], [-5, -7], [2.0, 1.0], ["b", "a"], [True, False]]
 )
-def test_encode_whatever_is_sorted(y):
+def test_encode_any_sortable_labels(y):
     classes, codes = encode(np.array(y))
     assert classes.tolist() == sorted(y)
     assert classes[codes].tolist() == y

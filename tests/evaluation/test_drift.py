@@ -120,7 +120,7 @@ def test_summary_is_the_same_in_batches_and_files(tmp_path):
     assert whole._model.provenance.target == "y" or y.name is None
 
 
-def test_a_model_knows_its_settings_and_rows():
+def test_models_keep_their_settings_and_rows():
     X, y = make_table()
     provenance = [LHForestClassifier(3, random_state=0).fit(X, y)._model.provenance for _ in range(2)]
     assert provenance[0] == provenance[1]

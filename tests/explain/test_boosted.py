@@ -303,7 +303,7 @@ def test_counterfactuals_follow_slopes(n_classes):
     assert found[0].distance == pytest.approx(shortest, rel=0.03)
 
 
-def test_a_loaded_model_explains_alike(fitted, tmp_path):
+def test_loaded_models_give_the_same_explanations(fitted, tmp_path):
     model, X, y = fitted
     lhtree.save(model, tmp_path / "model.lht")
     scorer = lhtree.load_scorer(tmp_path / "model.lht")

@@ -243,7 +243,7 @@ def test_sentences_have_the_changes(wine, wine_tree):
     assert f"and {len(whole.changes) - 4} more features were different, the" in str(whole)
 
 
-def test_dictionaries(wine, wine_tree):
+def test_dictionaries_have_the_changes(wine, wine_tree):
     found = wine_tree.explain(wine[1].iloc[0]).counterfactuals()[0]
     facts = json.loads(json.dumps(found.to_dict()))
     assert facts["row"] == found.row
@@ -272,7 +272,7 @@ def test_missing_values_are_none_in_dictionaries(wine, wine_tree):
         {"to": "class_0"},
     ],
 )
-def test_arguments(wine, wine_tree, arguments, rejects):
+def test_invalid_arguments_are_rejected(wine, wine_tree, arguments, rejects):
     explanation = wine_tree.explain(wine[0].to_numpy()[(wine[2] == "class_0").to_numpy()][0])
     with rejects:
         explanation.counterfactuals(**arguments)

@@ -89,7 +89,7 @@ def test_categories_by_frequency_and_the_rest_together():
 @pytest.mark.parametrize(
     "model", [LHForestRegressor(4, random_state=0), LHBoostRegressor(max_iter=5)], ids=str
 )
-def test_numbers(model):
+def test_regressions_have_one_effect(model):
     X, y = make_wine()
     model = model.fit(X[["alcohol", "proline"]], y.astype(float))
     frame = model.effects(X[["alcohol", "proline"]]).to_frame()

@@ -125,7 +125,7 @@ def test_permutations_are_repeated_and_seeded(tree, held_out):
     assert X["group"].tolist() == held_out[0]["group"].tolist()
 
 
-def test_readable(tree, held_out):
+def test_repr_and_frame_are_readable(tree, held_out):
     found = tree.importances(*held_out, kind="permutation")
     frame = found.to_frame()
     assert list(frame.columns) == ["importance", "spread"]
@@ -156,6 +156,6 @@ def test_pictures_have_the_same_order(tree, held_out, kind):
         {"kind": "permutation", "n_repeats": 0},
     ],
 )
-def test_refused(tree, options, rejects):
+def test_invalid_arguments_are_rejected(tree, options, rejects):
     with rejects:
         tree.importances(**options)

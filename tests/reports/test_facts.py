@@ -181,7 +181,7 @@ class TestThresholds:
         assert (curve["right"][-1], curve["wrong"][-1]) == (is_own.sum(), (~is_own).sum())
         assert curve["right"][0] <= 1
 
-    def test_there_are_none_of_other_numbers_of_classes(self, three, two):
+    def test_only_two_classes_have_thresholds(self, three, two):
         assert make_summary(LHTClassifier().fit(*three), *three)["thresholds"] is None
         X, y = two
         model = LHTClassifier().fit(X, y)

@@ -25,7 +25,7 @@ def hostile(tmp_path_factory):
 
 
 class TestFile:
-    def test_facts_survive_the_way_into_the_page(self, hostile):
+    def test_facts_in_the_page_are_equal(self, hostile):
         facts = read_facts(hostile)
         assert facts["features"]["names"] == HOSTILE
         assert facts["classes"] == ["</script>", "<b>bold</b>", "__proto__"]

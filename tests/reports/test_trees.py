@@ -80,7 +80,7 @@ class TestTrees:
         assert page.locator(".item[tabindex='0']").count() == 1
         assert not view.is_leaf[0]
 
-    def test_the_way_of_the_row_is_marked(self, open_report, wine_model):
+    def test_the_path_of_the_row_is_marked(self, open_report, wine_model):
         model, X, y = wine_model
         page = open_report(model, X, y)
         page.select_option("#sample", label=f"row 9: {y[9]}")
@@ -107,7 +107,7 @@ class TestTrees:
         found = page.evaluate(PREDICT, as_json(X))
         assert np.abs([each["proba"] for each in found] - model.predict_proba(X)).max() <= 1e-12
 
-    def test_a_part_of_a_forest_does_not_pass_for_the_forest(self, open_report, three):
+    def test_pages_of_a_part_of_a_forest_have_a_note(self, open_report, three):
         X, y = three
         model = LHForestClassifier(n_estimators=30, random_state=0).fit(X, y)
         page = open_report(model, X, y, report_options={"max_megabytes": 0.1})

@@ -20,7 +20,7 @@ class TestWhichColumns:
     @pytest.mark.parametrize(
         "setting", ["from_dtype", ["colour"], ("colour",), [1], [-1], [False, True], np.array([1])]
     )
-    def test_every_way_to_name_them(self, colours, setting):
+    def test_columns_are_named_by_name_index_or_mask(self, colours, setting):
         X, y = colours
         model = LHTClassifier(categorical_features=setting).fit(X, y)
         assert model._model.encoding == LHTClassifier().fit(X, y)._model.encoding

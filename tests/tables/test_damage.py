@@ -36,14 +36,14 @@ def read(content, **options):
 
 
 @pytest.mark.parametrize("path", ["nowhere.csv", "."])
-def test_no_file(path, refuse):
+def test_missing_files_are_rejected(path, refuse):
     refuse(read_training, path, "y")
 
 
 @pytest.mark.parametrize(
     "content", ["", "\n", " \n\n", codecs.BOM_UTF8, codecs.BOM_UTF32_LE, "a,y", "a,y\n", "a,y\n\n\n"]
 )
-def test_no_rows(content, reject):
+def test_tables_without_rows_are_rejected(content, reject):
     reject(content)
 
 
@@ -59,7 +59,7 @@ def test_no_rows(content, reject):
     ],
     ids=["short", "long", "quoted", "after blank lines", "late", "not UTF-8"],
 )
-def test_ragged_rows_with_their_line(content, reject):
+def test_ragged_rows_are_rejected_with_their_line(content, reject):
     reject(content)
 
 
@@ -73,7 +73,7 @@ def test_encodings(reject):
         assert read(("\ufeff" * encoding.endswith("e") + "a,y\né,u\nb,v\n").encode(encoding)) == ["é", "b"]
 
 
-def test_wrong_options(reject):
+def test_invalid_options_are_rejected(reject):
     for option, values in {
         "encoding": ["utf-99", "hex", ""],
         "delimiter": ["", ";;", '"', "\n", "é"],
@@ -90,7 +90,7 @@ def test_given_delimiter():
 
 
 @pytest.mark.parametrize("tail", ['2,"v', '2,"v\n3,u\n4,v\n'])
-def test_a_quoted_field_that_does_not_end(tail, reject):
+def test_unclosed_quotes_are_rejected(tail, reject):
     reject(f"a,y\n1,u\n{tail}\n")
 
 
@@ -108,13 +108,13 @@ def test_long_fields_and_quotes_inside_of_fields():
 
 
 @pytest.mark.parametrize("n", [3, 30, -4])
-def test_gzip_cut_off(n):
+def test_truncated_gzip_is_rejected(n):
     packed = gzip.compress(b"a,y\n" + b"1,u\n2,v\n" * 100)
     check_damaged(packed[:n], "data.csv.gz")
 
 
 @pytest.mark.parametrize("place", [40, -6])
-def test_gzip_with_wrong_bytes(place):
+def test_damaged_gzip_is_rejected(place):
     packed = bytearray(gzip.compress(b"a,y\n" + bytes(range(48, 58)) * 100))
     packed[place] ^= 255
     check_damaged(bytes(packed), "data.csv.gz")
@@ -122,7 +122,7 @@ def test_gzip_with_wrong_bytes(place):
 
 @pytest.mark.parametrize("name", ["data.parquet", "data.arrow"])
 @pytest.mark.parametrize("n", [8, 100, -10])
-def test_binary_files_cut_off(shop, name, n):
+def test_truncated_binary_files_are_rejected(shop, name, n):
     FORMATS[name](shop, name)
     with open(name, "rb") as file:
         content = file.read()
@@ -144,7 +144,7 @@ def test_binary_files_cut_off(shop, name, n):
     ],
     ids=["Excel", "bzip2", "PDF", "JSON", "lines of JSON", "JSON with BOM", "zeros", "PNG", "a zero"],
 )
-def test_no_tables(content, reject):
+def test_other_files_are_rejected(content, reject):
     reject(content)
 
 
@@ -152,12 +152,12 @@ def test_names_in_brackets_are_no_json():
     assert read_training(write("[a],{y}\n1,u\n2,v\n"), "{y}").X.columns.tolist() == ["[a]"]
 
 
-def test_another_format_than_said():
+def test_wrong_formats_are_rejected():
     path = write("a,y\n1,u\n2,v\n")
     message, _ = refusal(read_training, path, "y", Reading(format="parquet"))
     assert message.startswith("data.csv is not a valid parquet file")
 
 
-def test_a_model_in_place_of_the_table(two, refuse):
+def test_models_in_place_of_tables_are_rejected(two, refuse):
     save(LHTClassifier().fit(*two), "model.lht")
     refuse(read_training, "model.lht", "y")

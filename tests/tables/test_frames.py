@@ -72,7 +72,7 @@ class TestEqualEncodings:
         )
 
     @pytest.mark.parametrize("model", MODELS, ids=str)
-    def test_pandas_polars_and_objects_alike(self, model, adult):
+    def test_pandas_polars_and_objects_give_the_same_model(self, model, adult):
         X, y = adult
         of_pandas, of_polars = clone(model).fit(X, y), clone(model).fit(as_polars(X), y)
         assert of_pandas._model.encoding == of_polars._model.encoding

@@ -36,7 +36,7 @@ def test_a_pattern_of_gaps_is_learned(model):
     assert model.fit(X, y).score(new, truth) >= 0.99
 
 
-def test_the_paper_has_no_indicators(rejects):
+def test_mean_difference_trees_have_no_indicators(rejects):
     X, y = make_gaps()
     assert LHTClassifier().fit(X, y)._model.encoding.takes_arrays
     assert LHForestClassifier(2).fit(X, y)._model.n_features == 4
@@ -51,7 +51,7 @@ def test_the_paper_has_no_indicators(rejects):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_arrays_and_frames_alike(dtype, tmp_path):
+def test_arrays_and_frames_give_the_same_model(dtype, tmp_path):
     X, y = make_gaps()
     X = X.astype(dtype)
     frame = pd.DataFrame(X, columns=["a", "b", "c", "d"]).assign(e=np.tile(["u", "v"], 300))
@@ -68,7 +68,7 @@ def test_arrays_and_frames_alike(dtype, tmp_path):
     )
 
 
-def test_explanations_say_it():
+def test_explanations_name_missing_values():
     X, y = make_gaps()
     model = LHTClassifier(direction="fisher").fit(pd.DataFrame(X, columns=["age", "b", "c", "d"]), y)
     missing, present = (int(np.flatnonzero(y == label)[0]) for label in ("unknown", "known"))

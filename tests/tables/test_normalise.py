@@ -85,7 +85,7 @@ def test_many_wide_columns_are_learned_piece_by_piece(normalize):
     np.testing.assert_array_equal(learned.scale, [one.scale[0] for one in alone])
 
 
-def test_infinities_are_named_by_the_rows_the_user_knows(rejects):
+def test_infinities_are_named_by_original_rows(rejects):
     X = np.arange(40.0).reshape(20, 2)
     X[4, 1] = np.inf
     weight = np.ones(20)

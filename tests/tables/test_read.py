@@ -166,7 +166,7 @@ class TestPictures:
         labels = [label.get_text() for label in ax.get_yticklabels()]
         assert sorted(labels) == sorted(table[0].columns)
 
-    def test_a_way_names_the_category(self, tree, table):
+    def test_path_names_the_category(self, tree, table):
         X, _ = table
         ax = plot_path(tree.explain(find_row(X, school="master")), n_features=20)
         texts = [text.get_text() for text in ax.texts]

@@ -109,7 +109,7 @@ class TestStatistics:
         np.testing.assert_array_equal(parts.is_there, there)
 
     @pytest.mark.parametrize("scale", [1.0, 1e-300, 1e300])
-    def test_equal_values_are_parted(self, scale):
+    def test_equal_values_get_distinct_values(self, scale):
         values = np.repeat([0.0, 1.0, -2.5, 0.3], 1000) * scale
         parted = part_values(values)
         assert len(np.unique(parted)) == len(values)
@@ -138,7 +138,7 @@ class TestModels:
         decoded = [encoding.decode(x)["carrier"] for x in encoding.encode(X)]
         assert decoded == [name if isinstance(name, str) else None for name in X["carrier"]]
 
-    def test_categories_of_every_library_alike(self, model, flights):
+    def test_categories_of_every_library_give_the_same_model(self, model, flights):
         pl = pytest.importorskip("polars")
         X, y = flights
         own = clone(model).fit(X, y)

@@ -1,4 +1,4 @@
-"""The rows that boosting is judged by: a validation set, or training rows that are held out."""
+"""Validation rows of boosting: a separate set, or a held-out part of the training rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .training import Training
 
 
 class Validation(NamedTuple):
-    """Rows to be judged by: of their own (X is given), or some of the training rows (``held`` says which)."""
+    """Validation rows: a separate set (X is given), or a part of the training rows (marked by ``held``)."""
 
     X: EncodedRows | None
     codes: NDArray[np.int32]

@@ -90,7 +90,7 @@ def check_classes(classes: Classes, target: str) -> None:
 
 
 def _are_names(classes: Classes) -> bool:
-    """Whether most rows have a class of their own, so that they are names, or measured."""
+    """Whether most rows have distinct values, so that the column holds names or measurements."""
     n_classes = len(classes.texts)
     return n_classes > _FEW_CLASSES and 2 * n_classes > int((classes.codes >= 0).sum())
 
@@ -152,7 +152,7 @@ def read_groups(rows: FileRows, name: str) -> NDArray[Any]:
 
 
 def find_known(is_known: NDArray[np.bool_], target: str, *, is_dropping: bool) -> NDArray[np.int64]:
-    """Return the rows whose target is known; an error that counts the others, unless they are to be left out."""
+    """Return the rows whose target is known; raise an error that counts the others, unless they are dropped."""
     rows = np.flatnonzero(is_known)
     if len(rows) < len(is_known) and not is_dropping:
         raise refuse_missing(len(is_known) - len(rows), len(is_known), target)

@@ -308,9 +308,7 @@ class Trees:
             return self.gain, 1.0
         gains, branching = np.zeros(self.n_blocks), np.flatnonzero(self.left >= 0)
         left = self.root[branching] + self.left[branching]
-        if (
-            "low" in self.arrays()
-        ):  # means of numbers may be far from 0, and their squares beyond every double
+        if "low" in self.arrays():  # means of numbers may be far from 0, and their squares may overflow
             mean, weight = self.n_target / self.weight, self.weight
             step = mean[left] - mean[left + 1]
             unit = float(np.abs(step).max(initial=0.0)) or 1.0

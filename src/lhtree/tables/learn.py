@@ -26,7 +26,7 @@ Kept = NDArray[np.int64] | None  # places of the rows of a part that have weight
 
 _MAX_ONE_HOT = 20
 _MOST_NAMES = 50  # up to this many categories never count as names of the rows
-_NAMING = 0.9  # share of the rows that have a category of their own
+_NAMING = 0.9  # share of distinct categories from which a column identifies rows
 _CALLER = 5  # the frame that called fit
 _ROWS_AT_ONCE = 1 << 14
 _NOTHING = np.empty(0)
@@ -396,7 +396,7 @@ def _count_missing(array: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def refuse_unusable(columns: Sequence[Column], chosen: set[int], *, is_file: bool = False) -> None:
-    """Raise one error for all columns that cannot be used; text of a file is judged by all of its rows."""
+    """Raise one error for all columns that cannot be used; text of a file is classified by all of its rows."""
     refused: list[Refusal] = []
     for number, column in enumerate(columns):
         if is_file and column.is_text:

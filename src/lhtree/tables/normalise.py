@@ -122,7 +122,7 @@ def _standard(columns: Columns, weight: Weight) -> tuple[Any, Any]:
     columns = np.ldexp(columns, -exponent[:, None])
     mean = np.average(columns, axis=1, weights=weight)
     variance = np.average((columns - mean[:, None]) ** 2, axis=1, weights=weight)
-    is_constant = columns.min(axis=1) == columns.max(axis=1)  # whatever rounding made of the mean
+    is_constant = columns.min(axis=1) == columns.max(axis=1)  # the mean of a constant may be rounded
     deviation = np.where(is_constant, 0.0, np.sqrt(variance))
     return np.ldexp(mean, exponent), np.ldexp(deviation, exponent)
 
