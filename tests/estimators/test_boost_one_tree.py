@@ -117,6 +117,13 @@ def test_views_have_the_values_of_all_classes(model, rejects):
         tree.shares(leaf)
 
 
+def test_warm_start_with_other_trees_is_rejected(data, rejects):
+    X, y = data
+    begun = fit(X, y, 2, learning_rate=0.1, warm_start=True)
+    with rejects:
+        begun.set_params(multi_class="one_per_class", max_iter=7).fit(X, y)
+
+
 def test_batches_give_the_same_model(data):
     X, y = data
     batched = LHBoostClassifier(5, random_state=0).fit_batches((X, y), batch_rows=37)

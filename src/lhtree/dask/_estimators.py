@@ -22,7 +22,6 @@ class DaskEstimator(Predictor):
     """Fitting and predicting collections."""
 
     _local: ClassVar[Any]  # the estimator for rows in memory
-    _fit: Any  # of that estimator: fits rows that were checked
     unseen: str
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, client: Any = None) -> Any:

@@ -17,8 +17,7 @@ from ..describe.formulas import write_formula
 from ..describe.points import PointsTable, name_scales, round_terms
 from ..grow.additive import AdditiveSettings, fit_additive
 from ..grow.boosting import code_fit, warn_opposed
-from ..grow.sources import MemoryTable
-from ..grow.training import Training, prepare
+from ..grow.training import Training
 from ..model.model import Model
 from ..model.profile import Profiler
 from ..model.records import AdditiveRecord
@@ -96,25 +95,6 @@ class BaseAdditive(CodedPredictor):
     """The fit of additive models, and their curves and surfaces."""
 
     direction: ClassVar[str] = "single"  # no indicators: missing values have cells of their own
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, m)
-            Training samples: an array, a pandas or polars DataFrame or an Arrow table. Text and categories are allowed
-            in frames and tables (see ``categorical_features``). NaN, None and null are missing values.
-        y : array-like of shape (n,)
-            Class labels, of at least two classes; for a regressor, finite numbers.
-        sample_weight : array-like of shape (n,), optional
-            Sample weights.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(prepare(self, MemoryTable(self, X, y, sample_weight)))
 
     def _fit(self, training: Training, seed: int | None = None, scratch_dir: str | None = None) -> Any:
         """Fit the model to checked rows; ``seed`` is drawn unless given."""

@@ -23,8 +23,8 @@ from .. import __version__
 from .._core import Scorer
 from .._parameters import MOST_THREADS, refuse
 from ..files import pack_bytes, unpack_bytes
-from ..grow.sources import Sample
-from ..grow.training import Training
+from ..grow.sources import MemoryTable, Sample
+from ..grow.training import Training, prepare
 from ..interpret import Interpretable
 from ..model.model import Model
 from ..model.profile import Profiler
@@ -54,6 +54,28 @@ class Predictor(Interpretable, BaseEstimator):  # type: ignore[misc]  # scikit-l
     # The fitted model. A fit replaces it as its last step, so that a failing fit changes nothing and other threads
     # see the old model or the new one.
     _model: Model | None = None
+
+    _fit: Any  # fits checked rows
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, m)
+            Training samples: an array, a pandas or polars DataFrame or an Arrow table. Text and categories are allowed
+            in frames and tables (see ``categorical_features``). NaN, None and null are missing values.
+        y : array-like of shape (n,)
+            Class labels, of at least two classes; for a regressor, finite numbers.
+        sample_weight : array-like of shape (n,), optional
+            Sample weights. Integer weights are equivalent to repeated rows, unless rows are drawn or held out; rows of
+            weight 0 are ignored.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(prepare(self, MemoryTable(self, X, y, sample_weight)))
 
     def _progress(self, n_tasks: int) -> Any:
         """Return a context for growing trees, whose value is a function that reports progress, or None."""

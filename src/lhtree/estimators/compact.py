@@ -24,8 +24,7 @@ from ..grow.forest import count_kept, keep_rows
 from ..grow.labels import Progress
 from ..grow.penalty import AUTO, CHOICES, choose_by_folds, choose_by_pruning, count_fits
 from ..grow.rounding import round_to_scale
-from ..grow.sources import MemoryTable
-from ..grow.training import Training, prepare, shift
+from ..grow.training import Training, shift
 from ..model.model import Model
 from ..model.profile import Profiler
 from ..model.records import CompactRecord
@@ -110,25 +109,7 @@ class BaseCompact(Predictor):
 
     direction: ClassVar[str] = "mixed"  # how missing values are treated
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Fit the tree.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, m)
-            Training samples: an array, a pandas or polars DataFrame or an Arrow table. Text and categories are allowed
-            in frames and tables (see ``categorical_features``). NaN, None and null are missing values.
-        y : array-like of shape (n,)
-            Class labels, of at least two classes; for a regressor, finite numbers.
-        sample_weight : array-like of shape (n,), optional
-            Sample weights. Integer weights are equivalent to repeated rows if ``penalty`` is a number; rows of weight
-            0 are ignored.
-
-        Returns
-        -------
-        self
-        """
-        training = prepare(self, MemoryTable(self, X, y, sample_weight))
+    def _fit(self, training: Training) -> Any:
         plan, choice = self._settle(training)
         n_kept = count_kept(self.keep_prototypes, training)
         n_threads, seed = count_threads(self.n_jobs), draw_seed(self.random_state)

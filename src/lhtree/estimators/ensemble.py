@@ -16,8 +16,7 @@ from .._core import Scorer
 from .._extras import show_progress
 from .._parameters import check_count, check_verbose, draw_seed
 from ..grow.calibrate import assign_folds
-from ..grow.sources import MemoryTable
-from ..grow.training import Training, prepare
+from ..grow.training import Training
 from ..model.model import Model, Pool
 from ..model.profile import Profiler
 from .base import (
@@ -117,25 +116,9 @@ class BaseEnsemble(Predictor):
     _forest: ClassVar[Any]
     _scores: ClassVar[tuple[str, str]]  # of both members, from which the weights are learned
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Fit both members and their weights.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, m)
-            Training samples: an array, a pandas or polars DataFrame or an Arrow table. Text and categories are allowed
-            in frames and tables (see ``categorical_features``). NaN, None and null are missing values.
-        y : array-like of shape (n,)
-            Class labels, of at least two classes; for a regressor, finite numbers.
-        sample_weight : array-like of shape (n,), optional
-            Sample weights.
-
-        Returns
-        -------
-        self
-        """
+    def _fit(self, training: Training) -> Any:
+        """Fit both members and their weights."""
         n_folds = check_count("cv", self.cv, 2)
-        training = prepare(self, MemoryTable(self, X, y, sample_weight))
         seed, n_threads = draw_seed(self.random_state), count_threads(self.n_jobs)
         fold = self._assign_folds(training, seed, n_folds)
         scores: list[NDArray[np.float64]] = []
