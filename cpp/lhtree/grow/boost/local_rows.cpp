@@ -4,8 +4,8 @@
 #include <array>
 #include <atomic>
 #include <cmath>
+#include <iterator>
 #include <memory>
-#include <mutex>
 #include <numeric>
 
 namespace lhtree::boost {
@@ -18,6 +18,32 @@ static constexpr std::size_t most_kept_rows = std::size_t{1} << 24;
 static float round_quanta(float value) {
     constexpr float shift = 0x1.8p23f;
     return (value + shift) - shift;
+}
+
+void SpareHistograms::give(std::vector<Histogram>&& histograms) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (Histogram& one : histograms)
+        if (const std::size_t capacity = one.capacity(); capacity > 0)
+            by_capacity_.emplace(capacity, std::move(one));
+}
+
+std::vector<Histogram> SpareHistograms::take(const std::vector<std::size_t>& sizes, bool is_lean) {
+    std::vector<Histogram> taken(sizes.size());
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        for (std::size_t i = 0; i < sizes.size(); ++i) {
+            // Of a similar size: others are soon wanted again.
+            auto found = by_capacity_.lower_bound(sizes[i]);
+            if (found == by_capacity_.end() || found->first > 2 * sizes[i]) {
+                if (found == by_capacity_.begin() || 2 * std::prev(found)->first < sizes[i]) continue;
+                --found;
+            }
+            taken[i] = std::move(found->second);
+            by_capacity_.erase(found);
+        }
+    }
+    for (std::size_t i = 0; i < sizes.size(); ++i) taken[i].reset(sizes[i], is_lean);
+    return taken;
 }
 
 LocalRows::LocalRows(const RowData& data, const WeightUnits& units, std::size_t n_threads, Watch& watch)
@@ -283,20 +309,8 @@ std::vector<Pairing> pair_up(std::size_t n_items, std::size_t n_sharing) {
 // One histogram of each size, filled by add(chunk, histograms).
 template <class Add>
 std::vector<Histogram> LocalRows::gather_histograms(const std::vector<std::size_t>& sizes, const Add& add) {
-    const auto take = [&] {
-        std::vector<Histogram> empty(sizes.size());
-        {
-            const std::lock_guard<std::mutex> lock(spare_mutex_);
-            for (std::size_t i = 0; i < sizes.size() && !spare_.empty(); ++i) {
-                empty[i] = std::move(spare_.back());
-                spare_.pop_back();
-            }
-        }
-        for (std::size_t i = 0; i < sizes.size(); ++i) empty[i].reset(sizes[i], is_lean());
-        return empty;
-    };
-    auto parts =
-        gather_parts(take, [&](std::vector<Histogram>& own, const Chunk& chunk) { add(chunk, own); });
+    auto parts = gather_parts([&] { return spare_.take(sizes, is_lean()); },
+                              [&](std::vector<Histogram>& own, const Chunk& chunk) { add(chunk, own); });
     // Few sums are merged before a thread has started.
     constexpr std::size_t few = 1u << 16;
     const std::size_t n_sums = std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});

@@ -1,6 +1,7 @@
 // Rows that this process can read: codes in memory or in a mapped file, in chunks, ordered by block.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <vector>
 
@@ -19,12 +20,29 @@ struct RowData {
     std::uint64_t first_row = 0;  // number of the first row in the whole table
 };
 
+// Histograms whose memory is used again: fresh memory costs more time than counting a few thousand rows.
+class SpareHistograms {
+  public:
+    void give(std::vector<Histogram>&& histograms);
+    // Histograms of these sizes, with sums of 0.
+    std::vector<Histogram> take(const std::vector<std::size_t>& sizes, bool is_lean);
+
+  private:
+    std::mutex mutex_;
+    std::multimap<std::size_t, Histogram> by_capacity_;
+};
+
 class LocalRows : public Rows {
   public:
     LocalRows(const RowData& data, const WeightUnits& units, std::size_t n_threads, Watch& watch);
 
     Answer answer(const Request& request) override;
     std::vector<double> select(std::size_t n_blocks, const std::vector<std::size_t>& scores) override;
+    void give_back(std::vector<Histogram>&& histograms) override { spare_.give(std::move(histograms)); }
+    // On one thread, histograms stay in the cache until they are read.
+    std::size_t histogram_bytes() const override {
+        return n_threads_ > 1 ? most_histogram_bytes : std::size_t{1} << 21;
+    }
     // The loss of every validation row, the mean of its losses relative to their scales.
     std::vector<double> measure_held(const std::vector<double>& scales) const;
     // Blocks of the level; 0 before a tree begins.
@@ -65,7 +83,7 @@ class LocalRows : public Rows {
     std::vector<double> projection_;
     std::size_t n_blocks_ = 0;
     std::vector<double> loss_units_[2];  // of training rows and validation rows
-    std::mutex spare_mutex_;
+    SpareHistograms spare_;
 
     std::vector<WideSum> perform(const WeighClasses& request);
     std::vector<ResponseSurvey> perform(const SurveyResponses& request);

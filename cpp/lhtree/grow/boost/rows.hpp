@@ -202,6 +202,8 @@ inline void merge(LevelStatistics& all, const LevelStatistics& own) {
     merge(all.moments, own.moments);
 }
 
+constexpr std::size_t most_histogram_bytes = std::size_t{1} << 27;
+
 class Rows {
   public:
     Rows(const Bins& bins, std::size_t n_scores) : bins_(bins), n_scores_(n_scores) {}
@@ -213,12 +215,10 @@ class Rows {
     std::size_t n_scores() const { return n_scores_; }
     bool has_held() const { return has_held_; }  // validation rows
     const WeightUnits& units() const { return units_; }
-    // Takes histograms that are not needed any more, so that their memory can be used again: fresh memory
-    // costs more time than counting a few thousand rows.
-    void give_back(std::vector<Histogram>&& histograms) {
-        for (Histogram& one : histograms) spare_.push_back(std::move(one));
-        histograms.clear();
-    }
+    // Takes histograms that are not needed any more.
+    virtual void give_back(std::vector<Histogram>&&) {}
+    // Size of histograms that are counted at once, if features can be counted one after the other.
+    virtual std::size_t histogram_bytes() const { return most_histogram_bytes; }
 
     template <class OneRequest>
     typename OneRequest::Answer ask(OneRequest request) {
@@ -232,7 +232,6 @@ class Rows {
   protected:
     bool has_held_ = false;
     WeightUnits units_;
-    std::vector<Histogram> spare_;
 
   private:
     const Bins& bins_;

@@ -1,5 +1,6 @@
 // Statistics of the rows of a block. Sums of integers: partitions merge in any order to the same bits.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -68,6 +69,7 @@ class Histogram {
         clear(lean_);
         clear(full_);
     }
+    std::size_t capacity() const { return std::max(lean_.capacity(), full_.capacity()); }
     bool empty() const { return lean_.empty() && full_.empty(); }
     bool is_lean() const { return !lean_.empty(); }
     std::size_t size() const { return is_lean() ? lean_.size() : full_.size(); }

@@ -11,7 +11,6 @@ namespace {
 
 // An offset above every z: all values go left, and missing ones right.
 constexpr double beyond = 1e31;
-constexpr std::size_t most_histogram_bytes = std::size_t{1} << 27;
 
 struct Block {
     Totals totals;
@@ -160,7 +159,10 @@ class Grower {
                 const bool is_new = request.slots.empty() || request.slots.back() != slot;
                 const std::size_t more = is_new ? bins_.slots.n_codes(slot) : 0;
                 const std::size_t bytes = blocks.size() * (n_codes + more) * sizeof(Sums);
-                if (last > first && bytes > most_histogram_bytes) break;
+                // Eight slots are counted in one pass.
+                const bool is_pass =
+                    is_new && request.slots.size() % 8 == 0 && bytes > rows_.histogram_bytes();
+                if (last > first && (is_pass || bytes > most_histogram_bytes)) break;
                 if (is_new) request.slots.push_back(slot);
                 n_codes += more;
                 places.push_back(n_codes - bins_.slots.n_codes(slot));
@@ -248,6 +250,7 @@ class Grower {
             auto counted = measure(open, first, last, std::move(request), moments);
             for (std::size_t i = 0; i < open.size(); ++i) some[open[i]] = std::move(counted[i]);
             scan(open, tried, some, first, last);
+            rows_.give_back(std::move(some));
             first = last;
             request = {};
         }
@@ -271,6 +274,7 @@ class Grower {
             histograms.back().spread(
                 codes, [&](const auto* from, auto* to) { spread_codes(bins_, first, last, from, to); });
         }
+        rows_.give_back(std::move(found.histograms));
         return histograms;
     }
 
@@ -297,6 +301,8 @@ class Grower {
             }
             if (may_split(block)) histograms[block] = std::move(found[i]);
         }
+        rows_.give_back(std::move(histograms_));
+        rows_.give_back(std::move(found));
         histograms_ = std::move(histograms);
     }
 
@@ -326,10 +332,11 @@ class Grower {
         for (const std::size_t block : open)
             if (!drawn[block].empty())
                 directions[block] = finder_.direct(moments[block], Centred(moments[block]), drawn[block]);
-        const std::vector<Histogram> steps = rows_.ask(CountSteps{{}, directions, 0});
+        std::vector<Histogram> steps = rows_.ask(CountSteps{{}, directions, 0});
         for (const std::size_t block : open)
             if (!directions[block].empty())
                 finder_.cut_direction(level_[block].totals, directions[block], steps[block], cuts_[block]);
+        rows_.give_back(std::move(steps));
     }
 
     // Rows of every block, if they are not known yet. Where every weight is 1, they are the sums of weights.
@@ -483,6 +490,7 @@ class Grower {
         else
             rows_.ask(SplitLevel{{}, cuts_, leaves, 0});
         level_ = std::move(next);
+        rows_.give_back(std::move(histograms_));
         histograms_ = std::move(parents);
         if (selects()) select_values();
     }
