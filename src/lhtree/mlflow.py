@@ -20,7 +20,7 @@ from ._parameters import refuse
 from .estimators.persist import load, save
 from .model.model import Model, read
 from .scorer import Scorer, load_scorer
-from .tables.encoders import Levels, Numbers
+from .tables.encoders import Dates, Levels, Numbers, make_dates
 
 FLAVOR_NAME = "lhtree"
 _FILE = "model.lht"
@@ -162,6 +162,8 @@ def make_example(model: Model) -> Any:
         if isinstance(encoder, Numbers):
             centre = float(model.normalisation.centre[first])
             value = round(centre) if model.span.is_whole[first] else centre
+        elif isinstance(encoder, Dates):
+            value = make_dates(np.array([float(encoder.newest)]))[0]
         elif isinstance(encoder, Levels) and encoder.categories:
             value = encoder.categories[profile.codes[0] if profile and profile.codes else 0]
         values[name], first = value, first + encoder.n_features

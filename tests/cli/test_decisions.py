@@ -3,6 +3,7 @@
 import hashlib
 import json
 
+import pandas as pd
 import pytest
 
 import lhtree
@@ -36,22 +37,24 @@ def test_fit_records_where_a_model_comes_from(capsys, tmp_path):
     table = make_table()
     table["day"] = [f"2026-{1 + i // 28:02d}-{1 + i % 28:02d}" for i in range(300)]
     table.to_csv("dated.csv", index=False)
-    succeed(
-        *(
-            capsys,
-            "fit",
-            "dated.csv",
-            "--target",
-            "y",
-            "--out",
-            "dated.lht",
-            "--rounds",
-            20,
-            "--positive",
-            "sold",
-        ),
-        *("--holdout", 0.2, "--holdout-by", "day", "--quiet"),
+    table.assign(day=pd.to_datetime(table["day"])).to_parquet("dated.parquet")
+    options = (
+        "--target",
+        "y",
+        "--rounds",
+        20,
+        "--positive",
+        "sold",
+        "--holdout",
+        0.2,
+        "--holdout-by",
+        "day",
+        "--quiet",
     )
+    succeed(capsys, "fit", "dated.csv", *options, "--out", "dated.lht")
+    succeed(capsys, "fit", "dated.parquet", *options, "--out", "same.lht")
+    same, other = (lhtree.inspect(name)["provenance"]["holdout"] for name in ("same.lht", "dated.lht"))
+    assert same == other
     provenance = lhtree.inspect("dated.lht")["provenance"]
     assert provenance["source"]["sha256"] == hashlib.sha256((tmp_path / "dated.csv").read_bytes()).hexdigest()
     assert (provenance["target"], provenance["holdout"]["n_rows"]) == ("y", 60)

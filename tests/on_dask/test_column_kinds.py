@@ -29,6 +29,10 @@ def make_column(kind, raw):
     random = np.random.default_rng(0)
     if kind == "numbers":
         return raw + random.normal(size=len(raw))
+    if kind == "dates":
+        dates = (18000 + 100 * raw).astype(np.int64).astype("M8[D]").astype("M8[s]")
+        dates[::7] = np.datetime64("NaT")
+        return dates
     if kind == "gaps":
         return np.where(raw > 0.5, np.nan, raw)
     n_levels = {"one-hot": 3, "target statistic": 30, "dropped": len(raw)}[kind]
@@ -45,7 +49,7 @@ def divide(values, sizes):
 
 @pytest.mark.filterwarnings("ignore::lhtree.tables.errors.TableWarning")
 @pytest.mark.parametrize("name", ESTIMATORS)
-@pytest.mark.parametrize("kind", ["numbers", "gaps", "one-hot", "target statistic", "dropped"])
+@pytest.mark.parametrize("kind", ["numbers", "dates", "gaps", "one-hot", "target statistic", "dropped"])
 def test_models_are_those_of_one_machine(cluster, tmp_path, name, kind):
     X, y, raw = draw_rows()
     frame = pd.DataFrame({"x": X[:, 0], "own": make_column(kind, raw)})

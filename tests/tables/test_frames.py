@@ -138,9 +138,11 @@ class TestPrediction:
             with rejects:
                 model.predict(bad)
         with rejects:
-            LHTClassifier(categorical_features=None).fit(X.assign(size=day, colour=day), y)
+            LHTClassifier(categorical_features=None).fit(
+                X.assign(size=pd.Timedelta(1), colour=pd.Timedelta(1)), y
+            )
         with rejects:
-            LHTClassifier().fit(np.full((20, 2), np.datetime64("2020-01-01")), y)
+            LHTClassifier().fit(np.full((20, 2), np.timedelta64(1, "D")), y)
 
     def test_frames_that_numpy_cannot_convert_are_read_by_column(self, colours, rejects):
         """Nullable types, pd.NA among objects, sparse columns: numbers all the same, with categories or without."""

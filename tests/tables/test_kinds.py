@@ -32,10 +32,10 @@ PANDAS = {
     "mixed": (pd.Series([1, "a"], dtype=object), "mixed"),
     "lists": (pd.Series([[1], "a"], dtype=object), "other"),
     "complex": (pd.Series([1j]), "other"),
-    "time": (pd.Series(pd.to_datetime(["2020-01-01"])), "times"),
-    "time with zone": (pd.Series(pd.to_datetime(["2020-01-01"], utc=True)), "times"),
+    "time": (pd.Series(pd.to_datetime(["2020-01-01"])), "dates"),
+    "time with zone": (pd.Series(pd.to_datetime(["2020-01-01"], utc=True)), "dates"),
     "time span": (pd.Series(pd.to_timedelta([1])), "times"),
-    "dates": (pd.Series([datetime.date(2020, 1, 1)], dtype=object), "times"),
+    "dates": (pd.Series([datetime.date(2020, 1, 1)], dtype=object), "dates"),
 }
 POLARS = {
     "float": (pl.Series([1.5, None]), "numbers"),
@@ -48,8 +48,8 @@ POLARS = {
     "enum": (pl.Series(["a", None], dtype=pl.Enum(["b", "a"])), "categories"),
     "objects of numbers": (pl.Series([1, 2.5, None], dtype=pl.Object), "numbers"),
     "objects of text": (pl.Series(["a", None], dtype=pl.Object), "categories"),
-    "time": (pl.Series([datetime.datetime(2020, 1, 1)]), "times"),
-    "date": (pl.Series([datetime.date(2020, 1, 1)]), "times"),
+    "time": (pl.Series([datetime.datetime(2020, 1, 1)]), "dates"),
+    "date": (pl.Series([datetime.date(2020, 1, 1)]), "dates"),
     "time span": (pl.Series([datetime.timedelta(1)]), "times"),
     "lists": (pl.Series([[1], [2]]), "other"),
 }
@@ -71,7 +71,7 @@ ARROW = {
     "view of text": (pa.array(["a"], pa.string_view()), "categories"),
     "dictionary": (pa.array(["a", None]).dictionary_encode(), "categories"),
     "dictionary of numbers": (pa.array([1, None]).dictionary_encode(), "numbers"),
-    "date": (pa.array([datetime.date(2020, 1, 1)]), "times"),
+    "date": (pa.array([datetime.date(2020, 1, 1)]), "dates"),
     "time span": (pa.array([datetime.timedelta(1)]), "times"),
     "bytes": (pa.array([b"a"]), "other"),
     "lists": (pa.array([[1], [2]]), "other"),
@@ -96,7 +96,7 @@ def test_kinds_of_columns(make, cases):
 def test_kinds_of_arrays():
     rows = [[1, "a", None, 1.5, np.datetime64("2020-01-01")], [True, None, pd.NA, "b", None]]
     assert [column.kind for column in _split(np.array(rows, dtype=object))] == [
-        "numbers", "categories", "nothing", "mixed", "times"
+        "numbers", "categories", "nothing", "mixed", "dates"
     ]  # fmt: skip
     assert [ArrayColumn(np.array([value]), 0).kind for value in (1, 1.5, True, "a", 1j)] == [
         "numbers", "numbers", "numbers", "categories", "other"

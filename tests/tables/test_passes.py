@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from lhtree.io.read import FilePasses, read_training
 from lhtree.io.source import Reading
 from lhtree.io.streams import open_stream
+from lhtree.tables.encoders import make_dates
 from lhtree.tables.errors import TableError
 
 pd = pytest.importorskip("pandas")
@@ -31,6 +32,8 @@ def read_batches(path, reading, batch_rows):
     columns = [X.column("x") for X, _, _ in file.batches()]
     if file.as_categories:
         return file.as_categories, pd.Series([text for one in columns for text in take_texts(one)])
+    if any(column.kind == "dates" for column in columns):
+        return file.as_categories, make_dates(np.concatenate([column.days() for column in columns]))
     return file.as_categories, np.concatenate([column.numbers() for column in columns])
 
 

@@ -163,18 +163,15 @@ class TestTypes:
     @pytest.mark.parametrize(
         "dates",
         [
-            ["2024-01-31", "2024-02-01"],
             ["31.1.2024", "1.2.24"],
-            ["2024-01-31T10:00:00Z", ""],
+            ["2024-01-31", "1.2.2024"],
             ["10:05", "11:00"],
         ],
     )
     def test_dates(self, dates, refuse_numbers):
         refuse_numbers(dates)
 
-    @pytest.mark.parametrize(
-        "values", [pd.to_datetime(["2024-01-31"] * 2), [[1], [2]]], ids=["dates", "lists"]
-    )
+    @pytest.mark.parametrize("values", [pd.to_timedelta([1, 2], "h"), [[1], [2]]], ids=["times", "lists"])
     def test_types_that_are_refused(self, values, refuse):
         pd.DataFrame({"x": values, "y": list("ab"), "z": [1, 2]}).to_parquet("d.parquet")
         for options in ({}, {"categorical": ["x"]}):

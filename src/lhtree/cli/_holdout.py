@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._extras import import_extra
 from ..evaluation import Measured, OutputEvaluations, evaluate
 from ..evaluation.drift import summarise_holdout
 from ..io.read import TrainingTable
 from ..io.source import Reading
 from ..io.streams import open_stream
-from ..io.target import read_classes, read_groups
+from ..io.target import read_classes
 from ..model.profile import find_scores
 from ..tables.errors import check_known
 from ._errors import ExitCode, Problem
@@ -36,9 +35,7 @@ def order_rows(
         if column.kind == "numbers":
             values: Any = column.numbers()[is_known]
         else:
-            texts = read_groups(rows, name)[is_known]
-            found = import_extra("pandas", "cli").to_datetime(texts, errors="coerce", format="ISO8601")
-            values = np.where(found.isna(), np.nan, found.to_numpy().astype(np.int64).astype(np.float64))
+            values = column.days()[is_known] if column.kind == "dates" else np.array([np.nan])
     if len(values) != len(training.y) or np.isnan(values).any():
         raise Problem(
             f"--holdout-by {name} is missing in some rows, or neither a number nor a date such as 2026-01-31: fill it "

@@ -13,6 +13,7 @@ from .._extras import show_versions
 from ..evaluation.measures import write_number
 from ..model.numbers import write_share
 from ..model.records import Provenance
+from ..tables.encoders import write_date
 from ._errors import Problem, reading
 from ._options import Json, ModelFile
 from ._show import clean, join_settings, show_facts, show_json, show_table, write_bytes, write_settings
@@ -157,6 +158,8 @@ def _list_columns(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _describe_column(column: dict[str, Any]) -> str:
     some = column.get("categories")
+    if column["kind"] == "dates":
+        return f"dates, as days before {write_date(column['newest'])}, year, month and weekday"
     if some is None:
         names = {"numbers": "numeric", "dropped": "names rows, ignored"}
         return names[column["kind"]] + (

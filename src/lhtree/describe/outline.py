@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ import numpy as np
 from ..model.model import Model
 from ..model.numbers import write_probability
 from ..model.shares import shares_at
+from ..tables.encoders import Dates
 
 # Factor of a weight: the number in a cell; 1 if the cell has a category, else 0; 1 if it is missing, else 0; the target
 # statistic of the category in the cell.
@@ -106,7 +108,7 @@ class Outline:
     blocks: tuple[OutlineBlock, ...]
     classes: tuple[Any, ...]  # empty if a number is predicted
     prior: tuple[float, ...]  # share of every class in training
-    columns: tuple[str, ...]  # of the table, used or not
+    columns: tuple[str, ...]  # of the table, used or not; instead of a date, its parts
 
     @property
     def n_leaves(self) -> int:
@@ -216,7 +218,12 @@ def read_outline(model: Model) -> Outline:
         for number, left in enumerate(trees.left.tolist())
     )
     prior = tuple(model.prior.tolist()[: len(labels)])
-    return Outline(blocks, tuple(labels), prior, tuple(model.column_names))
+    encoding = model.encoding
+    columns = (
+        encoder.name_features(name) if isinstance(encoder, Dates) else [name]
+        for name, encoder in zip(encoding.names, encoding.encoders, strict=True)
+    )
+    return Outline(blocks, tuple(labels), prior, tuple(chain.from_iterable(columns)))
 
 
 def _find_shares(model: Model, starts: Any) -> Any:
@@ -259,7 +266,7 @@ def _read_terms(
         terms.append(
             OutlineTerm(
                 weight,
-                encoding.names[column],
+                model.feature_names[feature] if encoding.is_date[feature] else encoding.names[column],
                 kind,
                 category,
                 tuple(others),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
@@ -14,7 +14,7 @@ from .._parameters import check_count, is_integer, refuse
 from ..model.heads import Head
 from ..model.model import Model
 from ..model.numbers import ALL_DIGITS, NumberFormat, write_value
-from ..tables.encoders import UNSEEN_LEVEL, Levels
+from ..tables.encoders import UNSEEN_LEVEL, Dates, Levels, write_date
 from ._contributions import find_base, find_contributions
 
 if TYPE_CHECKING:
@@ -363,6 +363,12 @@ def _describe(
     if isinstance(encoder, Levels):
         names = [*map(str, encoder.categories), UNSEEN_LEVEL]
         group, labels = _group_categories(encoder.recall(features), names, n_groups)
+    elif isinstance(encoder, Dates):
+        days = encoder.newest - features[:, 0].astype(np.float64)
+        group, labels = _group_numbers(days, n_groups, lambda days: list(map(write_date, days.tolist())))
+        years = 1970.0 + days / 365.2425
+        value = np.array([_find_median(years[group == i]) for i in range(len(labels))])
+        density = _count_bars(years, value)
     else:
         numbers = features[:, 0].astype(np.float64)
         group, labels = _group_numbers(numbers, n_groups)
@@ -383,21 +389,24 @@ def _find_median(numbers: Floats) -> float:
     return float(unit * np.median(numbers / unit))
 
 
-def _group_numbers(numbers: Floats, n_groups: int) -> tuple[NDArray[np.int64], list[str]]:
+def _group_numbers(
+    numbers: Floats, n_groups: int, write: Callable[[Floats], list[str]] | None = None
+) -> tuple[NDArray[np.int64], list[str]]:
     """Return the group of every row, and the names of the groups: values, or ranges with about as many rows each."""
+    write = write or _write_all
     is_missing = np.isnan(numbers)
     known = numbers[~is_missing]
     distinct = np.unique(known)
     if len(distinct) <= n_groups:
         group = np.searchsorted(distinct, known)
-        labels = _write_all(distinct)
+        labels = write(distinct)
     else:
         n_groups = max(2, min(n_groups, len(known) // _ROWS_PER_RANGE))
         edges = np.unique(np.quantile(known, np.arange(1, n_groups) / n_groups, method="inverted_cdf"))
         _, group = np.unique(np.searchsorted(edges, known), return_inverse=True)
         groups = range(int(group.max()) + 1)
         ends = np.array([(known[group == i].min(), known[group == i].max()) for i in groups])
-        written = _write_all(ends.ravel())
+        written = write(ends.ravel())
         pairs = zip(ends.tolist(), written[::2], written[1::2], strict=True)
         labels = [first if low == high else f"{first} to {last}" for (low, high), first, last in pairs]
     of_rows = np.full(len(numbers), len(labels))

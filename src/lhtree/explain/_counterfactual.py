@@ -190,8 +190,8 @@ def _set_task(
     """Return the search, and the features that may change, including those of categories."""
     fitted, may_change = goal.fitted, may_change & ~limits.immutable
     free = may_change & ~np.isnan(x) & ~np.isnan(fitted.span.low)
-    # A category changes as a whole, and an indicator with its number.
-    free &= ~(fitted.encoding.is_category | fitted.encoding.is_indicator)
+    # A category changes as a whole, and an indicator with its number; dates stay.
+    free &= ~(fitted.encoding.is_category | fitted.encoding.is_indicator | fitted.encoding.is_date)
     task = Task(
         goal,
         x,

@@ -13,7 +13,8 @@ from .._parameters import check_count, is_real, refuse
 from ..model.model import Model, read
 from ..model.numbers import write_value
 from ..model.profile import ColumnProfile
-from ..tables.encoders import UNSEEN_LEVEL, Levels
+from ..tables.columns import ArrayColumn
+from ..tables.encoders import UNSEEN_LEVEL, Dates, Levels
 from ..tables.errors import find_nearest
 from ._contributions import find_contributions
 
@@ -202,6 +203,8 @@ class Comparer:
         encoder, own = encoding.encoders[column], X[:, encoding.features_of(column)]
         if isinstance(encoder, Levels):
             return np.array([*encoder.categories, UNSEEN_LEVEL, None], dtype=object)[encoder.recall(own)]
+        if isinstance(encoder, Dates):
+            return np.array([encoder.decode(row) for row in own], dtype=object)
         return own[:, 0]
 
     def describe(self, column: int, values: NDArray[Any]) -> list[str]:
@@ -212,6 +215,9 @@ class Comparer:
             return [
                 "missing" if one is None else self._describe_share(shares.get(one)) for one in values.tolist()
             ]
+        is_date = isinstance(encoder, Dates)
+        if isinstance(encoder, Dates):
+            values = encoder.newest - ArrayColumn(values, "").days()
         found = self._find_shares(column, values)
         if found is None:
             return ["missing" if one != one else "" for one in values.tolist()]
@@ -221,9 +227,9 @@ class Comparer:
             if value != value:
                 texts.append("missing")
             elif low >= _TYPICAL and low >= high:
-                texts.append(f"high: above {_write(low)} {self._noun}")
+                texts.append(f"{'early: before' if is_date else 'high: above'} {_write(low)} {self._noun}")
             elif high >= _TYPICAL:
-                texts.append(f"low: below {_write(high)} {self._noun}")
+                texts.append(f"{'late: after' if is_date else 'low: below'} {_write(high)} {self._noun}")
             else:
                 texts.append("typical")
         return texts
@@ -231,7 +237,7 @@ class Comparer:
     def _find_shares(self, column: int, values: NDArray[Any]) -> tuple[Floats, Floats] | None:
         """Return the shares of rows surely below and above each value; None if they are not known."""
         if self._reference is not None:
-            known = self.values(column, self._reference).astype(np.float64)
+            known = self._reference[:, self._learned.encoding.features_of(column).start].astype(np.float64)
             known = np.sort(known[~np.isnan(known)])
             n = max(len(known), 1)
             below = np.searchsorted(known, values, side="left") / n

@@ -110,11 +110,10 @@ def find_moves(explanation: Explanation) -> tuple[list[Move], int, float]:
     of_class = explanation.account(explanation.target).contributions
     features = sorted(filter(of_class.get, of_class), key=lambda name: -abs(of_class[name]))
     shown, rest = features[:N_MOVES], features[N_MOVES:]
-    levels, encoding = find_levels(explanation), explanation._fitted.encoding
-    categories = dict(zip(encoding.names, encoding.categories, strict=True))
+    levels = find_levels(explanation)
     moves = [
         Move(
-            (name_value if categories[name] is None else name_category)(name, explanation.row[name]),
+            _name_cell(name, explanation.row[name]),
             levels[name],
             of_class[name],
         )
@@ -451,6 +450,11 @@ def _tidy_term(term: Term) -> str:
 def name_value(name: str, value: float) -> str:
     """Name a feature with its value; the name alone if it is missing."""
     return tidy(name) if np.isnan(value) else f"{tidy(name)} {write_value(value)}"
+
+
+def _name_cell(name: str, value: Any) -> str:
+    """Name a column with its number, date or category; the name alone if it is missing."""
+    return name_value(name, value) if isinstance(value, float) else name_category(name, value)
 
 
 def name_category(name: str, category: Any) -> str:

@@ -86,6 +86,12 @@ def _is_column(column: Any) -> bool:
         return False
     if column["kind"] == "numbers":
         return bool(column in ({"kind": "numbers"}, {"kind": "numbers", "has_indicator": True}))
+    if column["kind"] == "dates":
+        return (
+            set(column) == {"kind", "newest"}
+            and type(column["newest"]) is int
+            and abs(column["newest"]) < 2**31
+        )
     if column["kind"] not in _KINDS or set(column) != {"kind", *_KINDS[column["kind"]]}:
         return False
     some, targets = column.get("categories", []), column.get("targets", [])
@@ -391,6 +397,8 @@ def _count_features(column: dict[str, Any]) -> int:
     kind = column["kind"]
     if kind == "numbers":
         return 2 if "has_indicator" in column else 1
+    if kind == "dates":
+        return 4
     return (len(column["targets"]) or 1) if kind == "target_statistic" else len(column.get("categories", []))
 
 

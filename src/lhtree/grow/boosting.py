@@ -30,6 +30,7 @@ from ..evaluation.measures import find_ranks
 from ..model.model import Model
 from ..model.records import Bins, BoostRecord, RacedSetting
 from ..model.trees import Trees
+from ..tables.encoders import Dates
 from ..tables.errors import TableWarning, find_nearest
 from ..tables.frames import refuse_infinity
 from ..tables.normalise import Normalisation
@@ -458,6 +459,8 @@ def find_monotonic(constraints: Any, training: Training) -> NDArray[np.int8] | N
     for column, value in enumerate(values):
         if value and encoding.categories[column] is not None:
             raise refuse("monotonic_cst", constraints, f"0 for {names[column]!r}, which is categorical")
+        if value and isinstance(encoding.encoders[column], Dates):
+            raise refuse("monotonic_cst", constraints, f"0 for {names[column]!r}, which holds dates")
         if value:
             of_features[encoding.features_of(column)] = value
     # The target of the trees is the second class.

@@ -31,6 +31,7 @@ _UNIT = rf"^([+-]?{_CURRENCY} ?[+-]?{_AMOUNT}|[+-]?{_AMOUNT} ?({_CURRENCY}|%))$"
 _TIME = r"\d{1,2}:\d{2}(:\d{2}.*)?"
 _DAY = r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}"
 _DATE = rf"^(({_DAY})([ T]{_TIME})?|{_TIME})$"
+_ISO_DATE = rf"^\d{{4}}-\d{{2}}-\d{{2}}([ T]{_TIME})?$"
 
 
 class Spelling(NamedTuple):
@@ -45,6 +46,7 @@ class Spelling(NamedTuple):
     are_digits: bool = True
     any_padded: bool = False  # some text of digits begins with 0, as ids do
     are_dates: bool = True
+    are_iso: bool = True  # dates such as 2026-01-31, which may be followed by a time
     have_commas: bool = True  # numbers with a decimal comma, where a point was expected
     are_marked: bool = True  # numbers, some of them with signs of thousands, of a currency or of percent
     marked: str | None = None  # the first of these
@@ -63,6 +65,7 @@ class Spelling(NamedTuple):
             are_numbers=False,
             are_digits=False,
             are_dates=are_dates(texts),
+            are_iso=are_dates(texts, _ISO_DATE),
             have_commas=decimal == "." and parse_numbers(texts, ",") is not None,
             are_marked=are_marked,
             marked=marked,
@@ -87,6 +90,7 @@ class Spelling(NamedTuple):
             are_digits=are_digits,
             any_padded=any_padded,
             are_dates=False,
+            are_iso=False,
             have_commas=decimal == "." and not pc.any(pc.match_substring(text, ".")).as_py(),
         )
 
@@ -100,6 +104,7 @@ class Spelling(NamedTuple):
             self.are_digits and other.are_digits,
             self.any_padded or other.any_padded,
             self.are_dates and other.are_dates,
+            self.are_iso and other.are_iso,
             self.have_commas and other.have_commas,
             self.are_marked and other.are_marked,
             self.marked if self.marked is not None else other.marked,
@@ -110,7 +115,7 @@ class Spelling(NamedTuple):
         """The kind of the column; digits with leading zeros are ids, and so categories."""
         if self.are_numbers:
             return "categories" if self.are_digits and self.any_padded else "numbers"
-        return "times" if self.are_dates else "categories"
+        return "dates" if self.are_iso else "times" if self.are_dates else "categories"
 
 
 class FileColumn(ArrowColumn):
@@ -163,7 +168,8 @@ class FileColumn(ArrowColumn):
 
     def find_refusal(self, *, is_category: bool) -> Refusal | None:
         """Return the reason why the column cannot be learned from, as categories or else as numbers."""
-        refusal = super().find_refusal(is_category=is_category)
+        is_text_date = self.is_text and self.kind == "dates"
+        refusal = None if is_text_date else super().find_refusal(is_category=is_category)
         if refusal is None and self.is_text and not is_category:
             refusal = self.refuse_spelling(self.spelling)
         return refusal
@@ -177,11 +183,11 @@ class FileColumn(ArrowColumn):
 
     def refuse_spelling(self, spelling: Spelling) -> Refusal | None:
         """Refuse text that was surely meant as numbers or dates; ``spelling`` is that of the whole column."""
-        if spelling.are_numbers:
+        if spelling.are_numbers or spelling.are_iso:
             return None
         example = shorten(spelling.example)
         if spelling.are_dates:
-            remedy = "drop it, or convert dates and times to numbers first"
+            remedy = "drop it, or write dates as 2026-01-31 and times as numbers"
             return Refusal(self, f"holds dates or times, such as {example}", remedy, {"drop": self.name})
         as_category = {"categorical": self.name}
         if spelling.are_marked and spelling.marked is not None:
@@ -290,10 +296,10 @@ def find_text(text: Any, decimal: str = ".") -> int:
     return low
 
 
-def are_dates(distinct: Any) -> bool:
+def are_dates(distinct: Any, pattern: str = _DATE) -> bool:
     """Whether all of some texts look like dates or times."""
     pc = import_extra("pyarrow.compute", "cli")
-    return len(distinct) > 0 and bool(pc.all(pc.match_substring_regex(distinct, _DATE)).as_py())
+    return len(distinct) > 0 and bool(pc.all(pc.match_substring_regex(distinct, pattern)).as_py())
 
 
 def find_marked(distinct: Any, decimal: str = ".") -> tuple[str | None, bool]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .._extras import import_extra
 from ..tables.columns import Refusal, refuse_columns
-from ..tables.encoders import UNSEEN_LEVEL, Levels
+from ..tables.encoders import UNSEEN_LEVEL, Dates, Levels, make_dates
 from ..tables.encoding import Encoding
 from ..tables.errors import OptionError, ReadError, TableError, check_known
 from .fields import FileColumn, FileRows, Spelling
@@ -182,6 +182,8 @@ def _settle(column: FileColumn, kept: NDArray[np.int64], *, is_category: bool) -
         return refusal
     if column.kind == "numbers" and not is_category:
         return column.numbers()[kept]
+    if column.kind == "dates" and not is_category:
+        return make_dates(column.days()[kept])
     codes, categories = column.categories()
     texts = [str(category) for category in categories]
     order = sorted(range(len(texts)), key=texts.__getitem__)
@@ -242,6 +244,8 @@ def make_frame(encoding: Encoding, encoded: NDArray[np.float64]) -> Any:
             codes, known = encoder.recall(own), list(encoder.categories)
             known += [UNSEEN_LEVEL] if len(codes) and codes.max() == len(known) else []
             columns[name] = pandas.Categorical.from_codes(codes, known)
+        elif isinstance(encoder, Dates):
+            columns[name] = make_dates(encoder.newest - own[:, 0])
         else:
             columns[name] = own[:, 0] if own.shape[1] else np.full(len(own), np.nan)
     return pandas.DataFrame(columns)

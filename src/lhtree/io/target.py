@@ -98,7 +98,7 @@ def _are_names(classes: Classes) -> bool:
 def read_response(rows: FileRows, target: str) -> NDArray[np.float64]:
     """Return the numbers of a column, NaN where they are missing; an error if they are no numbers."""
     column = rows.column(target)
-    if column.kind in ("times", "other"):
+    if column.kind in ("dates", "times", "other"):
         raise _refuse(target, "holds no numbers: pass a column of numbers")
     try:
         return column.numbers()
@@ -167,7 +167,7 @@ def refuse_missing(n_missing: int, n_rows: int, target: str) -> OptionError:
 
 def _find_column(rows: FileRows, target: str) -> FileColumn:
     column = rows.column(target, MISSING_CLASS)
-    if not column.is_text and column.kind in ("times", "other"):
+    if not column.is_text and column.kind in ("dates", "times", "other"):
         raise _refuse(target, f"has type {column.values.type}: pass a column of text or integers")
     return column
 

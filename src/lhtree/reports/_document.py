@@ -19,6 +19,7 @@ from ..model.numbers import write_share, write_value
 from ..model.profile import ColumnProfile
 from ..model.records import Provenance
 from ..scorer import Scorer, load_scorer
+from ..tables.encoders import Dates, write_date
 from ..tables.errors import find_nearest
 from ._drift import draw_drift, draw_lines, draw_table, encode_text, wrap_page
 
@@ -215,6 +216,7 @@ def _describe_data(facts: dict[str, Any], learned: Model) -> Iterator[Part]:
             rows.append((name, "ignored", "–", "–"))
             continue
         kind = "numbers" if encoder.categories is None else "categories"
+        kind = "dates" if isinstance(encoder, Dates) else kind
         rows.append((name, kind, _write_values(learned, number, column), write_share(column.missing)))
     yield Rows("Columns in training", ("column", "kind", "values", "missing"), rows)
 
@@ -224,6 +226,9 @@ def _write_values(learned: Model, number: int, column: ColumnProfile) -> str:
     encoder = learned.encoding.encoders[number]
     if encoder.categories is None:
         first = learned.encoding.features_of(number).start
+        if isinstance(encoder, Dates):
+            days = (encoder.newest - end[first] for end in (learned.span.high, learned.span.low))
+            return " to ".join(map(write_date, days))
         return " to ".join(write_value(float(end[first])) for end in (learned.span.low, learned.span.high))
     pairs = list(zip(column.codes, column.shares, strict=False))
     shown = ", ".join(f"{encoder.categories[code]} {write_share(share)}" for code, share in pairs[:_FEW])

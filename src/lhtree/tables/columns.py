@@ -20,11 +20,14 @@ from .errors import TableError, shorten
 Codes = NDArray[np.int64]
 Category = str | int | float | bool
 
-_TIMES = (date, time, timedelta, np.datetime64, np.timedelta64)
+_DATES = (date, np.datetime64)
+_TIMES = (*_DATES, time, timedelta, np.timedelta64)
 _NUMBERS = (Real, Decimal, np.bool_)
-_HELD = {"times": "dates or times", "mixed": "text and numbers", "other": "other objects"}
+_LETTERS = 10  # of a date such as 2026-01-31
+_HELD = {"dates": "dates", "times": "times", "mixed": "text and numbers", "other": "other objects"}
 _REMEDIES = {
-    "times": "turn dates and times into numbers first, for example the year, or the days since a fixed date",
+    "dates": "pass numbers, or text for categories",
+    "times": "turn times into numbers first, for example the hour, or the seconds",
     "mixed": "make it all text, or all numbers (pandas.to_numeric with errors='coerce' makes other text missing)",
     "other": "turn its values into numbers or text first",
 }
@@ -67,7 +70,7 @@ class Column(ABC):
         """The kind of the column.
 
         "numbers" (True and False among them), "categories" (text, or a categorical type), "nothing" (objects that are
-        all missing), or, where it cannot be used as it is, "times", "mixed" or "other".
+        all missing), "dates" (with or without a time of day) or, where it cannot be used, "times", "mixed" or "other".
         """
         return self._find_kind()
 
@@ -78,13 +81,19 @@ class Column(ABC):
     def _read_numbers(self) -> NDArray[np.float64]:
         """Return the values of a numeric column as float64, NaN where missing."""
 
+    def _read_days(self) -> NDArray[np.datetime64]:
+        """Return the values of a column of dates as dates of NumPy, of any unit."""
+        return np.array([None if is_missing(value) else value for value in self.values], dtype="M8[D]")
+
     @abstractmethod
     def _read_distinct(self) -> tuple[Codes, Sequence[Any]]: ...
 
     def numbers(self) -> NDArray[np.float64]:
         """Return the values as float64, NaN where missing; an error if they are not numeric, or infinite."""
-        if self.kind in _HELD:
+        if self.kind in _HELD and not (self.kind == "dates" and np.isnan(self.days()).all()):
             raise refuse_columns([self._refuse_kind()])
+        if self.kind == "dates":
+            return np.full(len(self), np.nan)
         if self.kind == "categories":
             codes, found = self.distinct()
             is_text = np.array([*(not is_missing(value) for value in found), False])
@@ -99,6 +108,34 @@ class Column(ABC):
                 f"{self.origin}: {self.title} contains a number too large for a float: pass smaller numbers."
             ) from None
         return self._check_finite(numbers)
+
+    def days(self) -> NDArray[np.float64]:
+        """Return dates as days since 1970-01-01, NaN where missing; text must begin with a date such as 2026-01-31."""
+        if self.kind == "dates":
+            dates = self._read_days()
+        elif self.kind == "categories":
+            codes, found = self.distinct()
+            texts = [self.clean(str(value)) if not is_missing(value) else None for value in found]
+            known = [None if text is None else str(text)[:_LETTERS] for text in texts]
+            dates = np.array([*map(self._parse_date, known), None], dtype="M8[D]")[codes]
+        elif self.kind in ("numbers", "nothing") and np.isnan(self.numbers()).all():
+            return np.full(len(self), np.nan)
+        else:
+            raise self._refuse_dates(_HELD.get(self.kind, self.kind))
+        days = dates.astype("M8[D]")
+        return np.where(np.isnat(days), np.nan, days.astype(np.int64).astype(np.float64))
+
+    def _parse_date(self, text: str | None) -> np.datetime64 | None:
+        try:
+            return None if text is None else np.datetime64(text, "D")
+        except ValueError:
+            raise self._refuse_dates(f"text such as {shorten(text)}") from None
+
+    def _refuse_dates(self, held: str) -> TableError:
+        return TableError(
+            f"{self.origin}: {self.title} holds {held} where the model expects dates: pass dates, or text such as "
+            "2026-01-31."
+        )
 
     def distinct(self) -> tuple[Codes, Sequence[Any]]:
         """Return the distinct values, and the index of every row's value among them, -1 where missing."""
@@ -123,12 +160,14 @@ class Column(ABC):
 
     def find_refusal(self, *, is_category: bool) -> Refusal | None:
         """Return the reason why the column cannot be used for training, as categories or else as numbers."""
+        if self.kind == "dates":
+            return self._refuse_kind() if is_category else None
         if self._holds_objects() or (self.kind == "mixed" and not is_category):
             return self._refuse_kind()
         return None
 
     def _holds_objects(self) -> bool:
-        return self.kind in ("times", "other")
+        return self.kind in ("dates", "times", "other")
 
     def _refuse_kind(self) -> Refusal:
         return Refusal(self, f"holds {_HELD[self.kind]}", _REMEDIES[self.kind], {})
@@ -172,6 +211,8 @@ def find_kind(values: Iterable[Any]) -> str:
         return "categories"
     if all(issubclass(kind, _NUMBERS) for kind in types):
         return "numbers"
+    if all(issubclass(kind, _DATES) for kind in types):
+        return "dates"
     if any(issubclass(kind, _TIMES) for kind in types):
         return "times"
     return "mixed" if all(issubclass(kind, (str, *_NUMBERS)) for kind in types) else "other"
@@ -222,7 +263,13 @@ class PandasColumn(Column):
             return "categories"
         if dtype.kind in "biuf":
             return "numbers"
-        return "times" if dtype.kind in "Mm" else find_kind(self.values.dropna())
+        return {"M": "dates", "m": "times"}.get(dtype.kind) or find_kind(self.values.dropna())
+
+    def _read_days(self) -> NDArray[np.datetime64]:
+        if self.values.dtype.kind != "M":
+            return super()._read_days()
+        local = self.values.dt.tz_localize(None) if self.values.dt.tz is not None else self.values
+        return np.asarray(local.to_numpy(dtype="M8[s]"))
 
     def _read_numbers(self) -> NDArray[np.float64]:
         numbers: NDArray[np.float64] = self.values.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -252,7 +299,13 @@ class PolarsColumn(Column):
             return find_kind(value for value in self.values.to_list() if not is_missing(value))
         if dtype.is_numeric() or self._type in ("Boolean", "Null"):
             return "numbers"
+        if self._type in ("Date", "Datetime"):
+            return "dates"
         return "times" if dtype.is_temporal() else "other"
+
+    def _read_days(self) -> NDArray[np.datetime64]:
+        values = self.values if self._type == "Object" else self.values.dt.date()
+        return np.array([None if is_missing(value) else value for value in values.to_list()], dtype="M8[D]")
 
     def _read_numbers(self) -> NDArray[np.float64]:
         if self._type == "Object":
@@ -280,7 +333,7 @@ class ArrayColumn(Column):
         kind = self.values.dtype.kind
         if kind == "O":
             return find_kind(value for value in self.values if not is_missing(value))
-        kinds = {"U": "categories", "T": "categories", "M": "times", "m": "times"}
+        kinds = {"U": "categories", "T": "categories", "M": "dates", "m": "times"}
         return "numbers" if kind in "biuf" else kinds.get(kind, "other")
 
     def _read_numbers(self) -> NDArray[np.float64]:
@@ -298,6 +351,13 @@ class ArrowColumn(Column):
 
     def _find_kind(self) -> str:
         return find_arrow_kind(self.values.type)
+
+    def _read_days(self) -> NDArray[np.datetime64]:
+        pa, pc = import_extra("pyarrow", "cli"), import_extra("pyarrow.compute", "cli")
+        values = self._flatten()
+        if pa.types.is_timestamp(values.type) and values.type.tz is not None:
+            values = pc.local_timestamp(values)
+        return np.asarray(pc.cast(values, pa.timestamp("s"), safe=False).to_numpy(zero_copy_only=False))
 
     def _read_numbers(self) -> NDArray[np.float64]:
         pa, pc = import_extra("pyarrow", "cli"), import_extra("pyarrow.compute", "cli")
@@ -335,6 +395,8 @@ def find_arrow_kind(type_: Any) -> str:
     kind = type_.value_type if types.is_dictionary(type_) else type_
     if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
         return "categories"
+    if types.is_date(kind) or types.is_timestamp(kind):
+        return "dates"
     if types.is_temporal(kind):
         return "times"
     is_number = types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)

@@ -106,6 +106,53 @@ class Numbers(ColumnEncoder):
 
 
 @dataclass(frozen=True)
+class Dates(ColumnEncoder):
+    """A column of dates: days before the newest training date, year, month, and weekday (1 is Monday).
+
+    The time of day is dropped, and a date with a time zone is the date there. Where the date is missing, all features
+    are NaN.
+
+    Parameters
+    ----------
+    newest : int
+        The newest date in training, in days since 1970-01-01.
+    """
+
+    newest: int
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The kind of every feature."""
+        return (NUMBER,) * 4
+
+    def name_features(self, column: str) -> list[str]:
+        """Return the names of the features."""
+        day = write_date(self.newest)
+        return [
+            f"{column} (days before {day})",
+            *(f"{column} ({part})" for part in ("year", "month", "weekday")),
+        ]
+
+    def encode(self, column: Column, encoded: NDArray[Any]) -> Codes:
+        """Write the features of the dates."""
+        self.write(column.days(), encoded)
+        return _NO_ROWS
+
+    def write(self, days: NDArray[Any], encoded: NDArray[Any]) -> None:
+        """Write the features of dates in days since 1970-01-01."""
+        encoded[:, 0] = self.newest - days
+        encoded[:, 1:] = divide_days(days)
+
+    def decode(self, x: NDArray[Any]) -> Any:
+        """Return the date as text, such as 2026-01-31; None if it is missing."""
+        return None if np.isnan(x[0]) else write_date(self.newest - int(x[0]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``read_encoder`` takes."""
+        return {"kind": "dates", "newest": self.newest}
+
+
+@dataclass(frozen=True)
 class Dropped(ColumnEncoder):
     """A column that names every row: no features."""
 
@@ -379,9 +426,35 @@ def read_encoder(facts: dict[str, Any], values: NDArray[np.float64] | None = Non
         return Numbers(facts.get("has_indicator", False))
     if kind == "one_hot":
         return OneHot(tuple(facts["categories"]))
+    if kind == "dates":
+        return Dates(facts["newest"])
     if values is None:
         return Dropped()
     return TargetStatistic(tuple(facts["categories"]), values, tuple(facts["targets"]))
+
+
+def write_date(day: float) -> str:
+    """Return a date in days since 1970-01-01 as text."""
+    return str(np.datetime64(int(day), "D"))
+
+
+def make_dates(days: NDArray[Any]) -> NDArray[np.datetime64]:
+    """Return days since 1970-01-01 as dates; NaN is a missing one."""
+    is_known = ~np.isnan(days)
+    dates = np.full(len(days), "NaT", dtype="M8[s]")
+    dates[is_known] = days[is_known].astype(np.int64).astype("M8[D]")
+    return dates
+
+
+def divide_days(days: NDArray[Any]) -> NDArray[np.float64]:
+    """Return year, month and weekday of days since 1970-01-01, shape (n, 3); NaN where they are missing."""
+    is_known = ~np.isnan(days)
+    whole = days[is_known].astype(np.int64)
+    dates, parts = whole.astype("M8[D]"), np.full((len(days), 3), np.nan)
+    parts[is_known, 0] = dates.astype("M8[Y]").astype(np.int64) + 1970
+    parts[is_known, 1] = dates.astype("M8[M]").astype(np.int64) % 12 + 1
+    parts[is_known, 2] = (whole + 3) % 7 + 1
+    return parts
 
 
 def spell(text: str) -> str:

@@ -18,6 +18,7 @@ from .encoders import (
     LEVEL,
     STATISTIC,
     ColumnEncoder,
+    Dates,
     LevelNumbers,
     Numbers,
     TargetStatistic,
@@ -114,6 +115,11 @@ class Encoding:
     def is_indicator(self) -> NDArray[np.bool_]:
         """Whether features are 1 where a number is missing, shape (m,)."""
         return np.asarray(self._features == INDICATOR)
+
+    @cached_property
+    def is_date(self) -> NDArray[np.bool_]:
+        """Whether features are parts of a date, shape (m,)."""
+        return np.array([isinstance(encoder, Dates) for encoder in self.encoders])[self.column]
 
     @cached_property
     def is_statistic(self) -> NDArray[np.bool_]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from .._parameters import check_count, is_integer, refuse
 from .columns import Category, Column, Refusal, refuse_columns
-from .encoders import ColumnEncoder, Dropped, LevelNumbers, Levels, Numbers, OneHot
+from .encoders import ColumnEncoder, Dates, Dropped, LevelNumbers, Levels, Numbers, OneHot, divide_days
 from .encoding import MOST_FEATURE_LETTERS, MOST_LETTERS, Encoding
 from .errors import TableError, TableWarning, find_nearest, shorten
 from .frames import Table, refuse_infinity, take_table
@@ -125,6 +125,8 @@ class TableSummary:
         for number, (column, known) in enumerate(zip(columns, self.columns, strict=True)):
             if number in chosen:
                 values.append(known.add_categories(column, kept, self.wanted.parts))
+            elif column.kind == "dates":
+                values.append(known.add_dates(column, kept, self.wanted.parts))
             elif self.wanted.parts or self.wanted.missing_indicator:
                 numbers = column.numbers()
                 own = numbers if kept is None else numbers[kept]
@@ -183,6 +185,8 @@ class TableSummary:
         for known in self.columns:
             if known.is_category:
                 encoders.append(known.finish(max_one_hot, is_text))
+            elif known.kind == "dates":
+                encoders.append(Dates(int(known.high)))
             else:
                 encoders.append(Numbers(self.wanted.missing_indicator and known.has_gaps(n_rows)))
         names = self.names or [f"x{number}" for number in range(len(encoders))]
@@ -203,6 +207,8 @@ class TableSummary:
                 encoder.write(self.columns[number].renumber(encoder, own), place)
             elif isinstance(encoder, Numbers):
                 encoder.write(columns[number].numbers() if columns else own, place)
+            elif isinstance(encoder, Dates):
+                encoder.write(columns[number].days() if columns else own, place)
         return encoded
 
     def count_missing(self) -> dict[str, int]:
@@ -219,6 +225,10 @@ class TableSummary:
                 span.low[own] = [known.low, 0.0][: encoder.n_features]
                 span.high[own] = [known.high, 1.0][: encoder.n_features]
                 span.is_whole[own] = [known.is_whole, True][: encoder.n_features]
+            elif isinstance(encoder, Dates):
+                span.low[own] = [encoder.newest - known.high, *known.low_parts]
+                span.high[own] = [encoder.newest - known.low, *known.high_parts]
+                span.is_whole[own] = True
             elif isinstance(encoder, OneHot) and encoder.n_features:
                 counts = known.count(encoder)
                 span.low[own], span.high[own] = counts == counts.sum(), counts > 0
@@ -229,8 +239,11 @@ class ColumnSummary:
     """Facts about one column; its categories are numbered in the order in which they appear."""
 
     def __init__(self) -> None:
-        self.is_category: bool | None = None  # None: all values were missing so far
-        self.low = self.high = np.nan
+        self.kind: str | None = (
+            None  # "numbers", "categories" or "dates"; None: all values were missing so far
+        )
+        self.low = self.high = np.nan  # of dates, in days since 1970-01-01
+        self.low_parts = self.high_parts = np.full(3, np.nan)  # years, months and weekdays of dates
         self.is_whole = True  # as long as no other number appears
         self.n_missing = 0
         self._place: dict[Category, int] = {}
@@ -238,6 +251,30 @@ class ColumnSummary:
         self._order: list[Category] | None = None  # where the type of the column defines one
         self._keeps_order = True
         self._origin, self._title = "X", ""
+
+    @property
+    def is_category(self) -> bool:
+        """Whether the column holds categories."""
+        return self.kind == "categories"
+
+    def add_dates(self, column: Column, kept: Kept, parts: str) -> NDArray[np.float64]:
+        """Add the dates of some rows; return those of all rows as days since 1970-01-01."""
+        self._name(column.origin, column.title)
+        days = column.days()
+        own = days if kept is None else days[kept]
+        self.n_missing += int(np.isnan(own).sum())
+        if not np.isnan(own).all():
+            divided = divide_days(own)
+            self._widen(
+                np.nanmin(own), np.nanmax(own), np.nanmin(divided, axis=0), np.nanmax(divided, axis=0)
+            )
+            self._set_kind("dates", parts)
+        return days
+
+    def _widen(self, low: Any, high: Any, low_parts: Any, high_parts: Any) -> None:
+        self.low, self.high = float(np.fmin(self.low, low)), float(np.fmax(self.high, high))
+        self.low_parts = np.fmin(self.low_parts, low_parts)
+        self.high_parts = np.fmax(self.high_parts, high_parts)
 
     def add_numbers(
         self,
@@ -254,8 +291,8 @@ class ColumnSummary:
         self.low, self.high = float(np.fmin(self.low, low)), float(np.fmax(self.high, high))
         self.is_whole = self.is_whole and is_whole
         self.n_missing += n_missing
-        if not np.isnan(self.low):
-            self._set_kind(False, parts)
+        if not np.isnan(low):
+            self._set_kind("numbers", parts)
 
     def add_categories(self, column: Column, kept: Kept, parts: str) -> NDArray[np.int32]:
         """Add the categories of some rows; return the number of every row's category, -1 where it is missing."""
@@ -264,7 +301,7 @@ class ColumnSummary:
         own = codes if kept is None else codes[kept]
         if not len(own):
             return np.full(len(codes), -1, dtype=np.int32)
-        self._set_kind(True, parts)
+        self._set_kind("categories", parts)
         counts = np.bincount(own[own >= 0], minlength=len(known))
         self.n_missing += len(own) - int(counts.sum())
         self._keep_order(known if column.keeps_order else None)
@@ -295,26 +332,31 @@ class ColumnSummary:
     def _name(self, origin: str, title: str) -> None:
         self._origin, self._title = origin, title
 
-    def _set_kind(self, is_category: bool, parts: str) -> None:
-        if self.is_category not in (None, is_category):
+    def _set_kind(self, kind: str, parts: str) -> None:
+        if self.kind not in (None, kind):
+            first, second = sorted("text" if one == "categories" else one for one in (self.kind, kind) if one)
             raise TableError(
-                f"{self._origin}: {self._title} holds numbers in some {parts} and text in others: make it all "
-                "text, or all numbers."
+                f"{self._origin}: {self._title} holds {first} in some {parts} and {second} in others: make it all "
+                f"{second}, or all {first}."
             )
-        self.is_category = is_category
+        self.kind = kind
 
     def merge(self, other: ColumnSummary, parts: str) -> None:
         """Add the summary of later rows."""
-        if other.is_category is None:
+        if other.kind is None:
             self.n_missing += other.n_missing
             if not self._title:
                 self._name(other._origin, other._title)
             return
-        own = other.low, other.high, other.is_whole, other.n_missing
-        self.add_numbers(None, *own, parts, other._title)
+        if other.kind == "dates":
+            self.n_missing += other.n_missing
+            self._widen(other.low, other.high, other.low_parts, other.high_parts)
+        else:
+            own = other.low, other.high, other.is_whole, other.n_missing
+            self.add_numbers(None, *own, parts, other._title)
         self._name(other._origin, other._title)
+        self._set_kind(other.kind, parts)
         if other.is_category:
-            self._set_kind(True, parts)
             self._join_orders(other)
             self._count(list(other._place), other._counts)
 
