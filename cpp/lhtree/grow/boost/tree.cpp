@@ -111,6 +111,11 @@ class Grower {
 
     bool may_split(std::size_t block) const { return finder_.may_split(level_[block].totals.sums); }
 
+    // Whether the histograms of a block are needed.
+    bool is_open(std::size_t block) const {
+        return is_symmetric() ? level_[block].totals.sums.weight > 0 : may_split(block);
+    }
+
     void decide() { is_symmetric() ? decide_level() : decide_blocks(); }
 
     // One cut for all blocks.
@@ -151,6 +156,8 @@ class Grower {
                                     MeasureLevel request, std::optional<LevelCut>& best) {
         std::vector<Moments> moments;
         const std::vector<std::size_t> blocks = request.blocks;
+        const bool keeps = tried.size() == usable_.size() && pays_to_keep(blocks.size());
+        if (!keeps) drop_histograms();
         for (std::size_t first = 0; first < tried.size();) {
             std::vector<std::size_t> places;  // of the codes of every feature
             std::size_t n_codes = 0, last = first;
@@ -168,25 +175,39 @@ class Grower {
                 places.push_back(n_codes - bins_.slots.n_codes(slot));
             }
             const bool measures = !request.features.empty();
+            const std::vector<std::size_t> counted = find_counted(blocks);
+            request.blocks = counted;
             LevelStatistics measured = rows_.ask(std::move(request));
             if (!measured.n_rows.empty()) n_rows_ = std::move(measured.n_rows);
             if (measures) moments = std::move(measured.moments);
-            std::vector<Histogram> histograms(level_.size());
-            for (std::size_t i = 0; i < blocks.size(); ++i)
-                histograms[blocks[i]] = std::move(measured.histograms[i]);
+            complete_level(counted, std::move(measured.histograms));
             std::vector<std::optional<LevelCut>> found(last - first);
             run(found.size(), blocks.size() * n_codes < (1u << 17) ? 1 : n_threads_, watch_,
                 [&](std::size_t i) {
-                    finder.cut_feature(tried[first + i], bins_, histograms, places[i], found[i]);
+                    finder.cut_feature(tried[first + i], bins_, histograms_, places[i], found[i]);
                 });
             for (std::optional<LevelCut>& cut : found)
                 if (cut && (!best || cut->cut.gain > best->cut.gain)) best = std::move(cut);
-            rows_.give_back(std::move(histograms));
+            if (!keeps) drop_histograms();
             first = last;
             request = {};
-            request.blocks = blocks;
         }
         return moments;
+    }
+
+    // Whether the histograms of a level of a symmetric tree are kept for the next: subtracting them is faster
+    // than counting rows, unless blocks have few rows.
+    bool pays_to_keep(std::size_t n_blocks) const {
+        const std::size_t n_slots = bins_.slots.size(), n_sums = n_blocks * bins_.slots.begin(n_slots);
+        double weight = 0.0;  // the number of rows, or more
+        for (const Block& block : level_) weight += static_cast<double>(block.totals.sums.weight);
+        return n_sums * sizeof(Sums) <= rows_.histogram_bytes() &&
+               static_cast<double>(n_sums) < 2.0 * weight * static_cast<double>(n_slots);
+    }
+
+    void drop_histograms() {
+        rows_.give_back(std::move(histograms_));
+        histograms_.clear();
     }
 
     void cut_level_directions(const LevelFinder& finder, const std::vector<std::vector<std::int32_t>>& drawn,
@@ -284,7 +305,7 @@ class Grower {
         if (histograms_.empty()) return open;
         std::vector<std::size_t> counted;
         for (std::size_t left = 0; left < level_.size(); left += 2)
-            if (may_split(left) || may_split(left + 1)) counted.push_back(lighter(left));
+            if (is_open(left) || is_open(left + 1)) counted.push_back(lighter(left));
         return counted;
     }
 
@@ -294,12 +315,12 @@ class Grower {
         std::vector<Histogram> histograms(level_.size());
         for (std::size_t i = 0; i < counted.size(); ++i) {
             const std::size_t block = counted[i], other = block ^ 1;
-            if (has_parents && may_split(other)) {
+            if (has_parents && is_open(other)) {
                 Histogram& parent = histograms_[block / 2];
                 parent.subtract(found[i]);
                 histograms[other] = std::move(parent);
             }
-            if (may_split(block)) histograms[block] = std::move(found[i]);
+            if (is_open(block)) histograms[block] = std::move(found[i]);
         }
         rows_.give_back(std::move(histograms_));
         rows_.give_back(std::move(found));
