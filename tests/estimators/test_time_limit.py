@@ -48,7 +48,7 @@ def test_a_limit_of_zero_keeps_one_round(clock):
         assert model.fit(X, Y).n_iter_ == 1
 
 
-def test_limits_that_are_not_reached_change_nothing():
+def test_unreached_limits_give_the_same_model():
     for model in (
         lhtree.LHBoostClassifier(50, random_state=0),
         lhtree.LHForestClassifier(7, random_state=0, direction="mixed", n_jobs=2),

@@ -1,4 +1,4 @@
-"""The model document has the headings of validators, what is known, and marked gaps."""
+"""The model document has the headings of validators, the known facts, and marked gaps."""
 
 import re
 

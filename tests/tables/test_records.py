@@ -134,7 +134,7 @@ class TestForms:
 
 
 class TestExtraColumns:
-    def test_they_are_ignored_with_a_warning(self, model, scorer):
+    def test_extra_columns_are_ignored_with_a_warning(self, model, scorer):
         expected = model.predict_proba(TABLE[:2])
         wider = TABLE[:2].assign(note="x", more=1.0)
         rows = wider.to_dict("records")

@@ -119,8 +119,8 @@ constexpr std::size_t most_level_terms = 8;
 
 struct Level {
     double offset;
-    // Of a level of one feature with weight 1: the smallest float32 that is not below the offset, so that the
-    // same values are below both. Of any other level: the offset, rounded.
+    // The offset, rounded. In a level of one feature with weight 1, the smallest float32 that is not below
+    // the offset, so that the same values are below both.
     float near;
     // A feature sum of float32 that differs from the offset by more has the side of the exact one.
     float margin;
@@ -153,7 +153,7 @@ struct TreeQuad {
 struct SymmetricForest {
     std::vector<Level> levels;
     std::vector<SymmetricTree> trees;  // empty: some tree is not symmetric
-    // The same levels for one row and all trees.
+    // The levels in the order in which one row is scored by all trees.
     std::vector<Step> steps;
     std::vector<StepColumn> columns;
     std::vector<TreeQuad> quads;

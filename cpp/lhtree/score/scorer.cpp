@@ -277,7 +277,7 @@ void Scorer::add_values(Tile& tile, TreeRange trees, const Done& done) const {
     });
 }
 
-// The same for a few rows and all symmetric trees, whose leaves have constant values.
+// Adds the values of a few rows in all symmetric trees, whose leaves have constant values.
 void Scorer::add_all_values(Tile& tile) const {
     find_all_leaves(tile);
     const std::size_t n_tgt = n_targets(), first_target = n_classes() == 2 ? 1 : 0;

@@ -117,7 +117,7 @@ class Scorer {
     // The means of the sums over all trees.
     void take_means(Tile& tile, Score score) const;
     bool score_own(const InputRows& x, Score score, std::size_t n_threads, Watch& watch, double* out) const;
-    // Raw scores with those of the companion.
+    // Computes raw scores, the companion's included.
     bool pool(const InputRows& x, std::size_t n_threads, Watch& watch, std::vector<double>& raw) const;
     // Writes the class with the largest raw score.
     void find_classes(const std::vector<double>& raw, std::size_t n_rows, std::int64_t* out) const;

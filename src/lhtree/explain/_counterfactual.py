@@ -122,7 +122,7 @@ class Counterfactuals(list[Counterfactual]):
 
 
 class Limits(NamedTuple):
-    """What may happen to features, shape (m,) each."""
+    """Limits to changes of features, shape (m,) each."""
 
     immutable: NDArray[np.bool_]
     rising: NDArray[np.bool_]
@@ -131,7 +131,7 @@ class Limits(NamedTuple):
 
 
 def take_limits(fitted: Model, given: Mapping[str, Any]) -> Limits:
-    """Return the limits of features: those of columns that were given, else those that the model declares."""
+    """Return the limits of features: the given columns, else the columns that the model declares."""
     known = (fitted.declared or {}) | {name: own for name, own in given.items() if own is not None}
     limits = Limits(*(_check_limited(fitted, known.get(name, ()), name) for name in DECLARED))
     if limits.immutable.all() or (limits.rising & limits.falling).any():
@@ -187,7 +187,7 @@ def find_counterfactuals(
 def _set_task(
     goal: Goal, x: NDArray[np.float64], may_change: NDArray[np.bool_], limits: Limits, farthest: float
 ) -> tuple[Task, NDArray[np.bool_]]:
-    """Return the search, and the features that may change, including those of categories."""
+    """Return the search, and the features that may change, including features of categories."""
     fitted, may_change = goal.fitted, may_change & ~limits.immutable
     free = may_change & ~np.isnan(x) & ~np.isnan(fitted.span.low)
     # A category changes as a whole, and an indicator with its number; dates stay.

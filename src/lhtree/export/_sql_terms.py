@@ -163,7 +163,7 @@ def _quote(names: list[str], letter: str, n_keys: int, dialect: str) -> list[str
 
 
 def _name_terms(fitted: Model, terms: list[Term], n_keys: int, dialect: str) -> list[str]:
-    """Return the names of the terms, by term and target: those of their columns."""
+    """Return the names of the terms, by term and target: the names of their columns."""
     names = []
     for term in terms:
         own = " × ".join(

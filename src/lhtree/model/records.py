@@ -189,7 +189,7 @@ class Provenance:
     holdout: dict[str, Any] | None = None  # how rows were held out, measures, and bins of their scores
 
     def figures(self) -> list[tuple[str, str]]:
-        """Return names and texts of what is known; the settings are not among them."""
+        """Return names and texts of the known facts, without the settings."""
         source, held = self.source or {}, self.holdout or {}
         pairs = {
             "target": self.target,

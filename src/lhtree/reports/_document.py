@@ -23,7 +23,7 @@ from ..tables.encoders import Dates, write_date
 from ..tables.errors import find_nearest
 from ._drift import draw_drift, draw_lines, draw_table, encode_text, wrap_page
 
-# What only people know, by heading.
+# Facts that only people can provide, by heading.
 GAPS = {
     "Purpose": "what is decided with the model, for whom, who owns it, and which uses are excluded",
     "Data": "where the rows come from, which period and cases they cover, and which columns were left out, and why",
@@ -170,7 +170,7 @@ def document(
 
 
 def _take_texts(texts: Mapping[str, str] | None, metadata: dict[str, Any] | None) -> dict[str, str]:
-    """Return texts by heading: those that were passed, else those of the metadata."""
+    """Return texts by heading: the texts passed, else the texts in the metadata."""
     headings = {heading.lower(): heading for heading in GAPS}
     given = {} if texts is None else dict(texts)
     for name, text in given.items():

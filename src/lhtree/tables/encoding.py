@@ -314,7 +314,7 @@ class Encoding:
         return {name: each.decode(x[self.features_of(i)]) for i, (name, each) in enumerate(pairs)}
 
     def find_columns(self, names: Sequence[str], where: str) -> list[str]:
-        """Return the columns of the model among those of a file: by name, or in order if the model has no names."""
+        """Return the columns of a file that the model uses: by name, or in order if the model has no names."""
         known = set(names)
         found = [name if name in known else name.strip() for name in self.names]
         lacking = [name for name in found if name not in known]

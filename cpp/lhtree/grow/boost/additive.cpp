@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t cycles_per_hessian =
     4;                                       // Hessians change slowly: cells keep their sums for some cycles
-constexpr std::size_t cycles_per_check = 4;  // losses of bags are compared after so many cycles
+constexpr std::size_t cycles_per_check = 4;  // cycles between comparisons of the losses of bags
 constexpr std::size_t rows_at_once = 512;
 
 // Labels and weights of some rows, in their order.

@@ -43,7 +43,7 @@ struct Level {
     std::uint64_t weight;
 };
 
-// The last value of every bin but the last: all values, or those that reach the next quantile.
+// The last value of every bin but the last: all values, or the values that reach the next quantile.
 std::vector<std::size_t> find_ends(const std::vector<Level>& levels, std::size_t max_bins) {
     std::vector<std::size_t> ends;
     if (levels.size() <= max_bins) {

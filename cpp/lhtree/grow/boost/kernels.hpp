@@ -63,7 +63,7 @@ struct BoostKernels {
     // given the sums on the left. Cuts with a side below the least sums add nothing.
     void (*add_gains)(const double* gradient, const double* hessian, const double* weight, std::size_t n,
                       const GainTerms& terms, double* gains);
-    // The same for sums below 2^51, with hessian · 2^24 + weight in one number.
+    // Adds gains of sums below 2^51, with hessian · 2^24 + weight in one number.
     void (*add_lean_gains)(const std::int64_t* gradient, const std::int64_t* both, std::size_t n,
                            const GainTerms& terms, double* gains);
     // Writes the derivatives of the log loss of two classes by the raw scores.

@@ -113,7 +113,7 @@ class LocalRows : public Rows {
     // Runs add(statistics, chunk) over all chunks, with one make() per thread.
     template <class Make, class Add>
     auto gather_parts(const Make& make, const Add& add);
-    // The same, and merges the statistics.
+    // Runs add over all chunks and merges the statistics.
     template <class Make, class Add>
     auto gather(const Make& make, const Add& add);
     template <class Add>

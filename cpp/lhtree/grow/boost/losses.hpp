@@ -203,8 +203,8 @@ inline bool selects(const Loss& loss) {
 // The quantile of the residuals that a loss selects.
 double selected_share(const Loss& loss);
 
-// What the raw scores of a row estimate, and their losses: the classes, a number, several quantiles of a
-// number, or several numbers.
+// Estimates of the raw scores of a row (the classes, a number, several quantiles of a number, or several
+// numbers), and their losses.
 struct Objective {
     std::vector<Loss> losses;  // of every score, or one of all scores
     std::size_t n_classes = 0, n_responses = 1;

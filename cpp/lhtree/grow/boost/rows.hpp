@@ -97,8 +97,8 @@ struct Begin : Change<Done> {
     std::vector<double> loss_units[2];
     auto fields() { return std::tie(scores, loss_units[0], loss_units[1]); }
 };
-// Computes values that all trees of a round need: the normalisation of softmax or, for one tree of all
-// scores, the probabilities.
+// Computes values that all trees of a round need: the normalisation of softmax, or the probabilities if one
+// tree has all scores.
 struct BeginRound : Change<Done> {
     bool is_joint = false;
     auto fields() { return std::tie(is_joint); }

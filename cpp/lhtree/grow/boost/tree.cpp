@@ -380,7 +380,7 @@ class Grower {
         return values;
     }
 
-    // The same, of values that are selected.
+    // The leaves of the level of a tree of all scores, from values that were selected from residuals.
     std::vector<Leaf> take_joint_leaves() {
         if (blocks_.value_ptr.empty()) blocks_.value_ptr = {0};
         std::vector<Leaf> leaves;

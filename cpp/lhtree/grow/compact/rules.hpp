@@ -60,12 +60,12 @@
 // (numbers: -(Σr)²/n); and, of more than two classes, each of the four heaviest classes of the leaf against
 // the rest. Up to five times: estimates of the two sides → costs → problem → the best line (candidates 3 to
 // 5 only; the line of the last time is the present one) → sides; as long as the objective falls. The best of
-// all starts is the leaf's split, its gain what the objective falls by. Only gains above 0 count.
+// all starts is the leaf's split, its gain the decrease of the objective. Only gains above 0 count.
 //
 // Growth: split the leaf with the largest gain (equals: the leftmost) until there are 2, 4, 8, …
 // max_leaf_nodes leaves, with passes after each. Then, up to three times (eight times if weight · features is
-// at most 300,000): 4 leaves more (or 8, if the last time was in vain), passes, collapse the pair of leaves
-// that costs least until max_leaf_nodes are left, passes; kept if better. Ends when it was in vain twice in a
+// at most 300,000): 4 leaves more (or 8, if the last time failed), passes, collapse the pair of leaves
+// that costs least until max_leaf_nodes are left, passes; kept if better. Ends when it failed twice in a
 // row, or once where there are three times only.
 #pragma once
 #include <cstddef>
