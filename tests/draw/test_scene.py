@@ -12,9 +12,9 @@ from lhtree.draw.scene import (
     BOLD,
     INK,
     Box,
-    Curve,
     Disc,
     Group,
+    Polyline,
     Scene,
     Text,
     find_bottom,
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.usefixtures("closing")
 SVG = "{http://www.w3.org/2000/svg}"
 SHAPES = (
     Box(0.0, 0.0, 40.0, 20.0, "#FFFFFF", INK, 0.5, "frame"),
-    Curve(((0.0, 0.0), (40.0, 20.0)), "#FF0000", 0.3, dashes=True),
+    Polyline(((0.0, 0.0), (40.0, 20.0)), "#FF0000", 0.3, dashes=True),
     Disc(10.0, 10.0, 2.0, "#00FF00"),
     Group(
         "<tip> & more",

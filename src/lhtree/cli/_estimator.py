@@ -100,7 +100,7 @@ class Direction(str, Enum):
         members[name.upper()] = name
 
 
-class Growth(str, Enum):
+class GrowthName(str, Enum):
     """Kinds of boosted trees."""
 
     _ignore_ = "members name"

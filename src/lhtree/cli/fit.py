@@ -27,7 +27,7 @@ from ._estimator import (
     Calibrate,
     ClassWeight,
     Direction,
-    Growth,
+    GrowthName,
     Kind,
     Loss,
     Membership,
@@ -96,7 +96,7 @@ def fit(
         ),
     ] = None,
     growth: Annotated[
-        Growth | None,
+        GrowthName | None,
         typer.Option(
             "--growth",
             metavar="NAME",

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from .._extras import import_extra
-from .scene import BOLD, BOLDER, POINT, Box, Curve, Disc, Group, Scene, Shape, Text
+from .scene import BOLD, BOLDER, POINT, Box, Disc, Group, Polyline, Scene, Shape, Text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,14 +42,14 @@ def draw_scene(ax: Axes, scene: Scene) -> Axes:
     return ax
 
 
-def _list_shapes(shapes: Sequence[Shape]) -> list[Text | Box | Curve | Disc]:
-    found: list[Text | Box | Curve | Disc] = []
+def _list_shapes(shapes: Sequence[Shape]) -> list[Text | Box | Polyline | Disc]:
+    found: list[Text | Box | Polyline | Disc] = []
     for shape in shapes:
         found += _list_shapes(shape.shapes) if isinstance(shape, Group) else [shape]
     return found
 
 
-def _draw(ax: Axes, patches: Any, shape: Text | Box | Curve | Disc, scale: float, order: float) -> None:
+def _draw(ax: Axes, patches: Any, shape: Text | Box | Polyline | Disc, scale: float, order: float) -> None:
     points = scale / POINT  # of a millimetre of line
     if isinstance(shape, Text):
         if shape.size * scale < _LEGIBLE:
@@ -60,7 +60,7 @@ def _draw(ax: Axes, patches: Any, shape: Text | Box | Curve | Disc, scale: float
             text = fit(shape.text, room, shape.size)
         how: dict[str, Any] = {"ha": _ANCHORS[shape.anchor], "va": "center", "fontsize": shape.size * scale}
         ax.text(shape.x, shape.y, text, color=shape.colour, weight=shape.weight, zorder=order, **how)
-    elif isinstance(shape, Curve):
+    elif isinstance(shape, Polyline):
         style = "dashed" if shape.dashes else "solid"
         how = {"linewidth": shape.thickness * points, "linestyle": style, "solid_joinstyle": "round"}
         ax.plot(*zip(*shape.points, strict=True), color=shape.colour, zorder=order, **how)

@@ -26,8 +26,8 @@ from .scene import (
     SMALL,
     WHITE,
     Box,
-    Curve,
     Disc,
+    Polyline,
     Scene,
     Shape,
     Text,
@@ -187,7 +187,7 @@ def _draw_blocks(
         for below in (block.left, block.right):
             to_x, to_y = places[below]
             thickness = 0.2 + 1.2 * outline.blocks[below].weight / total
-            shapes.append(Curve(((x, y), (to_x, y), (to_x, to_y)), "#B0B0B0", thickness))
+            shapes.append(Polyline(((x, y), (to_x, y), (to_x, to_y)), "#B0B0B0", thickness))
     for block in outline.blocks:
         x, y = places[block.number]
         if block.is_leaf:
@@ -359,7 +359,7 @@ class _Panel:
                 Text(self.width - 1.0, y, row.fill, 5.0, "end", GREY),
             ]
             top += _LINE * max(len(lines), 1)
-        return [*shapes, Curve(((zero, _HEAD), (zero, top)), INK, 0.15)]
+        return [*shapes, Polyline(((zero, _HEAD), (zero, top)), INK, 0.15)]
 
     def _find_lift(self) -> float:
         """Return how much the number, or the share of the second of two classes, rises from left to right."""

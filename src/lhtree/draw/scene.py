@@ -57,7 +57,7 @@ class Box:
 
 
 @dataclass(frozen=True)
-class Curve:
+class Polyline:
     """Straight lines from point to point."""
 
     points: tuple[tuple[float, float], ...]
@@ -85,7 +85,7 @@ class Group:
     shapes: tuple[Shape, ...]
 
 
-Shape: TypeAlias = Text | Box | Curve | Disc | Group
+Shape: TypeAlias = Text | Box | Polyline | Disc | Group
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ def move(shapes: Iterable[Shape], x: float, y: float) -> list[Shape]:
 def _move(shape: Shape, x: float, y: float) -> Shape:
     if isinstance(shape, Group):
         return replace(shape, shapes=tuple(move(shape.shapes, x, y)))
-    if isinstance(shape, Curve):
+    if isinstance(shape, Polyline):
         return replace(shape, points=tuple((px + x, py + y) for px, py in shape.points))
     place: dict[str, Any] = {"x": shape.x + x, "y": shape.y + y}
     return replace(shape, **place)
@@ -119,7 +119,7 @@ def find_bottom(shapes: Iterable[Shape]) -> float:
     def find(shape: Shape) -> float:
         if isinstance(shape, Group):
             return find_bottom(shape.shapes)
-        if isinstance(shape, Curve):
+        if isinstance(shape, Polyline):
             return max(y for _, y in shape.points)
         return shape.y + (shape.height if isinstance(shape, Box) else 1.5)
 

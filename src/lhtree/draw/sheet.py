@@ -25,8 +25,8 @@ from .scene import (
     SMALL,
     WHITE,
     Box,
-    Curve,
     Disc,
+    Polyline,
     Scene,
     Shape,
     Text,
@@ -329,8 +329,8 @@ def _draw_diagonal(
     points = [place(dot.predicted, dot.actual) for dot in dots]
     shapes: list[Shape] = [
         Box(0.0, 0.0, width, height, WHITE, "#C8C8C8"),
-        Curve((place(low, low), place(high, high)), GREY, 0.2, dashes=True),
-        Curve(tuple(points), INK, 0.3),
+        Polyline((place(low, low), place(high, high)), GREY, 0.2, dashes=True),
+        Polyline(tuple(points), INK, 0.3),
     ]
     radii = [0.5 + 0.9 * (dot.n_rows / most) ** 0.5 for dot in dots]
     shapes += [Disc(x, y, radius, INK) for (x, y), radius in zip(points, radii, strict=True)]

@@ -4,7 +4,22 @@ from __future__ import annotations
 
 from html import escape
 
-from .scene import GREY, INK, LINE, PALE, POINT, WHITE, Box, Curve, Disc, Group, Scene, Shape, Text, fit_text
+from .scene import (
+    GREY,
+    INK,
+    LINE,
+    PALE,
+    POINT,
+    WHITE,
+    Box,
+    Disc,
+    Group,
+    Polyline,
+    Scene,
+    Shape,
+    Text,
+    fit_text,
+)
 
 # Opacity of neutral colours in an SVG that has the text colour of the page around it, light or dark.
 _OPACITY = {INK: 1.0, GREY: 0.65, LINE: 0.45, PALE: 0.06, WHITE: 0.02}
@@ -48,7 +63,7 @@ def _write(shape: Shape, follows_page: bool) -> str:
     if isinstance(shape, Box):
         place = f"x='{shape.x:.2f}' y='{shape.y:.2f}' width='{shape.width:.2f}' height='{shape.height:.2f}'"
         return f"<rect {place}{fill(shape.fill)}{stroke(shape.line, shape.thickness)}/>"
-    if isinstance(shape, Curve):
+    if isinstance(shape, Polyline):
         points = " ".join(f"{x:.2f},{y:.2f}" for x, y in shape.points)
         dashes = " stroke-dasharray='1 1'" * shape.dashes
         return f"<polyline points='{points}' fill='none'{stroke(shape.colour, shape.thickness)}{dashes}/>"

@@ -23,7 +23,21 @@ from ..model.heads import (
 )
 from ..model.numbers import write_count
 from ..model.views import TreeView
-from .scene import GREY, INK, LINE, NORMAL, PALE, WHITE, Box, Curve, Group, Shape, Text, find_width, fit_text
+from .scene import (
+    GREY,
+    INK,
+    LINE,
+    NORMAL,
+    PALE,
+    WHITE,
+    Box,
+    Group,
+    Polyline,
+    Shape,
+    Text,
+    find_width,
+    fit_text,
+)
 
 # Millimetres.
 _LINE = 3.7  # height of a line of text
@@ -149,7 +163,7 @@ class _ScoreOutcome(_Outcome):
         number = minus(self.view.write_value(float(self.view.value[block])))
         return [
             Box(start, y - 0.36 * _LINE, length, 0.72 * _LINE, _find_fill(value), name=f"value-{block}"),
-            Curve(((zero, y - _LINE / 2.0), (zero, y + _LINE / 2.0)), INK, 0.2),
+            Polyline(((zero, y - _LINE / 2.0), (zero, y + _LINE / 2.0)), INK, 0.2),
             Text(x + width, y, number, NORMAL, "end"),
         ]
 
@@ -258,8 +272,8 @@ class TreeDrawing:
         thickness = 0.3 + 1.1 * float(self.view.weight[below.block] / self.view.weight[0])
         upper = ((card.x, start), (card.x, bend), (below.x, bend), (below.x, middle - gap))
         return [
-            Curve(upper, LINE, thickness),
-            Curve(((below.x, middle + gap), (below.x, below.y)), LINE, thickness),
+            Polyline(upper, LINE, thickness),
+            Polyline(((below.x, middle + gap), (below.x, below.y)), LINE, thickness),
             *(
                 Text(below.x, middle + 3.2 * (i - (len(lines) - 1) / 2.0), line, NORMAL, "middle", room=_LEAF)
                 for i, line in enumerate(lines)
@@ -314,7 +328,7 @@ def _draw_weights(
         shapes.append(Group(f"{name} {weight:+.4g}", row))
         y += _LINE
     if heaviest:
-        shapes.append(Curve(((zero, top), (zero, y - _LINE / 2.0)), INK, 0.2))
+        shapes.append(Polyline(((zero, top), (zero, y - _LINE / 2.0)), INK, 0.2))
     if more:
         shapes.append(Text(left, y, f"{more} more feature{'s' * (more > 1)}", NORMAL, colour=GREY))
     return shapes

@@ -35,7 +35,7 @@ from ._sql_query import (
     write_real,
     write_short,
 )
-from ._walks import Levels, Terms, Walks, check_plain, has_bounds, take_base
+from ._walks import Terms, WalkLevels, Walks, check_plain, has_bounds, take_base
 
 Result: TypeAlias = tuple[str, list[str]]  # expressions of the prediction and of the probabilities
 
@@ -361,7 +361,7 @@ def score_levels(query: Query, fitted: Model, walks: Walks, keys: Sequence[str])
     return passed
 
 
-def _write_side(levels: Levels, level: int, dialect: str) -> str:
+def _write_side(levels: WalkLevels, level: int, dialect: str) -> str:
     """Return the bit that a row adds to the number of its leaf: 0 on the left of a level."""
     total = add_terms(levels.weights.row(level), dialect)
     offset = write_number(float(levels.offset[level]), dialect)

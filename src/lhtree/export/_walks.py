@@ -103,7 +103,7 @@ def _find_planes(fitted: Model) -> tuple[tuple[str, ...], Terms]:
     return tuple(kinds[one] for one in used), Terms(trees.hyperplane_ptr, feature, trees.hyperplane_weight)
 
 
-class Levels(NamedTuple):
+class WalkLevels(NamedTuple):
     """Levels of symmetric trees. The leaf of a row is the first of the tree plus the bits of levels on the right."""
 
     tree: NDArray[np.int64]  # of every level
@@ -119,13 +119,13 @@ class Levels(NamedTuple):
         return np.asarray((np.diff(self.weights.ptr) == 1) & (first == 1.0))
 
 
-def _find_levels(fitted: Model, weights: Terms) -> Levels | None:
+def _find_levels(fitted: Model, weights: Terms) -> WalkLevels | None:
     trees = find_levels(fitted.trees) if fitted.confidence is None else None
     if trees is None or not len(trees.first):
         return None
     tree = np.repeat(np.arange(len(trees.depth)), trees.depth)
     above = trees.first - trees.block_ptr[tree] + 1  # blocks of the level
-    return Levels(
+    return WalkLevels(
         tree=tree,
         bit=trees.n_leaves[tree] // (2 * above),
         offset=fitted.trees.offset[trees.first],
@@ -153,7 +153,7 @@ class Walks(NamedTuple):
     slopes: Terms
     shares: Terms | None  # by class, of every leaf
     bounds: tuple[NDArray[np.float64], NDArray[np.float64]] | None  # of every leaf; None: 0 and 1
-    levels: Levels | None  # of symmetric trees without confidences, in place of their blocks
+    levels: WalkLevels | None  # of symmetric trees without confidences, in place of their blocks
 
 
 def refuse_dates(fitted: Model) -> None:

@@ -24,7 +24,7 @@ from ..tables.encoders import Numbers, TargetStatistic
 from ..tables.labels import Label, check_labels, check_text
 from . import _walks as e
 from ._onnx_graph import SPACES, Graph, GraphRows
-from ._walks import Levels, Walks, find_walks, take_base
+from ._walks import WalkLevels, Walks, find_walks, take_base
 
 CATEGORIES = "categories"  # input of text, with one column for each that has target statistics
 _MOST_BYTES = 2_000_000_000  # a protobuf message ends at 2 GiB
@@ -204,7 +204,7 @@ def _find(graph: Graph, condition: str) -> str:
     return graph.add("Squeeze", graph.add("NonZero", condition), graph.shape([0]))
 
 
-def _find_leaves(graph: Graph, rows: GraphRows, walks: Walks, levels: Levels) -> str:
+def _find_leaves(graph: Graph, rows: GraphRows, walks: Walks, levels: WalkLevels) -> str:
     """Return the leaf of every row in every symmetric tree."""
     z = graph.add("Transpose", rows.z, perm=[1, 0])  # values of one feature are neighbours
     steps, others = np.flatnonzero(levels.is_step), np.flatnonzero(~levels.is_step)

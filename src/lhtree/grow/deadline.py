@@ -44,7 +44,7 @@ def start_deadline(time_limit: Any) -> Deadline:
     return Deadline(None if time_limit is None else float(time_limit))
 
 
-class Grow(Protocol):
+class GrowEstimators(Protocol):
     """Grows trees from rows of any source."""
 
     def __call__(
@@ -55,7 +55,7 @@ class Grow(Protocol):
 
 def grow_until(
     deadline: Deadline,
-    grow: Grow,
+    grow: GrowEstimators,
     first_tree: int,
     betas: NDArray[np.float64],
     n_threads: int,

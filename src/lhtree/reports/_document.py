@@ -43,7 +43,7 @@ _GRID = (0.25, 0.5, 0.75, 1.0)  # lines of the picture of the calibration
 _FILES = (".html", ".htm", ".md")
 
 
-class Text(NamedTuple):
+class Paragraph(NamedTuple):
     """A paragraph."""
 
     text: str
@@ -70,7 +70,7 @@ class Picture(NamedTuple):
     tables: tuple[Rows, ...] = ()
 
 
-Part = Text | Missing | Rows | Picture
+Part = Paragraph | Missing | Rows | Picture
 
 
 def document(
@@ -185,7 +185,7 @@ def _take_texts(texts: Mapping[str, str] | None, metadata: dict[str, Any] | None
 
 def _open(heading: str, written: dict[str, str]) -> Iterator[Part]:
     """Return the text of people about a heading, or the gap for it."""
-    yield Text(written[heading]) if heading in written else Missing(GAPS[heading])
+    yield Paragraph(written[heading]) if heading in written else Missing(GAPS[heading])
 
 
 def _describe_purpose(facts: dict[str, Any]) -> Iterator[Part]:
@@ -288,7 +288,7 @@ def _describe_performance(facts: dict[str, Any], measured: Any) -> Iterator[Part
 
 
 def _describe_limits(facts: dict[str, Any], learned: Model) -> Iterator[Part]:
-    yield Text(
+    yield Paragraph(
         "The model was trained on the values that the section on data shows. Beyond the ranges of numbers, its "
         "predictions are those at the end of the range or continue a line, and were never tested."
     )
@@ -300,11 +300,11 @@ def _describe_limits(facts: dict[str, Any], learned: Model) -> Iterator[Part]:
     ignored = [name for name, one in named if one is None]
     unseen = facts["parameters"].get("unseen")
     if unseen != "error" and any(encoder.categories for encoder in learned.encoding.encoders):
-        yield Text("A category that training did not have counts as missing.")
+        yield Paragraph("A category that training did not have counts as missing.")
     if often:
-        yield Text(f"Often missing in training: {', '.join(often)}.")
+        yield Paragraph(f"Often missing in training: {', '.join(often)}.")
     if ignored:
-        yield Text(f"Ignored, because their values name rows: {', '.join(ignored)}.")
+        yield Paragraph(f"Ignored, because their values name rows: {', '.join(ignored)}.")
 
 
 def _describe_stability(scorer: Scorer, X: Any) -> Iterator[Part]:
@@ -360,7 +360,7 @@ def _write_html(title: str, sections: dict[str, list[Part]]) -> str:
     for heading, parts in sections.items():
         lines.append(f"<h2 id='{heading.lower()}'>{heading}</h2>")
         for part in parts:
-            if isinstance(part, Text):
+            if isinstance(part, Paragraph):
                 lines.append(f"<p>{escape(part.text)}</p>")
             elif isinstance(part, Missing):
                 lines.append(f"<p><span class='gap'><b>To be completed:</b> {escape(part.text)}.</span></p>")
@@ -377,7 +377,7 @@ def _write_markdown(title: str, sections: dict[str, list[Part]]) -> str:
     for heading, parts in sections.items():
         lines += ["", f"## {heading}", ""]
         for part in parts:
-            if isinstance(part, Text):
+            if isinstance(part, Paragraph):
                 lines += [_escape(part.text), ""]
             elif isinstance(part, Missing):
                 lines += [f"> **To be completed:** {_escape(part.text)}.", ""]
