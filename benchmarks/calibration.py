@@ -123,7 +123,7 @@ def render(results: Results) -> str:
         title = OURS[model].title
         for name, losses, error in zip(names, table, errors, strict=True):
             rows.append([title, name, *_say(losses, error)])
-            is_harm = losses[1:3] - losses[0] > error
+            is_harm = np.round(losses[1:3] - losses[0], 4) > error  # as printed
             harmed += [
                 f"{title}, {name}, {method}"
                 for method, is_one in zip(list(METHODS)[1:3], is_harm, strict=True)

@@ -1,11 +1,15 @@
 """Parameters of the classifiers: rejected values, equivalent values and effects."""
 
 import inspect
+import math
+import warnings
 from copy import copy
 from functools import cache
 
 import numpy as np
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
 
@@ -13,6 +17,7 @@ import lhtree
 from lhtree import LHBoostClassifier, LHForestClassifier, LHTClassifier
 from lhtree.tables.errors import TableWarning
 from support import bridge
+from support.attacks import catch, describe, is_refusal, predict
 from support.clouds import make_clouds
 
 BAD_TREE = {
@@ -117,6 +122,51 @@ def test_invalid_values_are_rejected_with_name_value_and_remedy(two, model, name
             some.fit(*two)
         assert repr(value) in str(caught.value) or len(repr(value)) > 100
         assert vars(some) == before
+
+
+ODD_VALUES = [
+    *(None, True, False, -1, 0, 1, 2.5, 1e-320, 1e308, math.nan, math.inf, -math.inf, -(10**30), 3 + 4j),
+    *("", "auto", "foo", "1", "nan", b"x", object(), np.int8(3), np.float32(0.5), np.array([1, 2])),
+    *([], [1], [None], ["a"], [0.9, 0.1], (), {}, {"a": 1}, {0: 1, 1: -1}, {0: 1e308, 1: 1e308}),
+]
+FEW = {"n_estimators": 2, "max_iter": 3, "cv": 2, "n_bags": 2}
+# Values that once ended in an error of the core or of another library.
+FORMER = [
+    (lhtree.AdditiveLHTClassifier, "n_iter_no_change", 10**30),
+    (lhtree.LHForestRegressor, "direction", np.array([1, 2])),
+    (LHTClassifier, "direction", np.array([1, 2])),
+    (lhtree.CompactLHTRegressor, "digits", np.int8(3)),
+]
+
+
+@st.composite
+def odd_parameters(draw):
+    """Draw an estimator, one of its parameters, and a value that may not fit."""
+    estimator = draw(st.sampled_from(ESTIMATORS))
+    name = draw(st.sampled_from(sorted(estimator().get_params())))
+    return estimator, name, draw(st.sampled_from(ODD_VALUES))
+
+
+@settings(max_examples=2 * settings().max_examples)
+@given(odd_parameters())
+@example(FORMER[0])
+@example(FORMER[1])
+@example(FORMER[2])
+@example(FORMER[3])
+def test_odd_values_are_rejected_by_name_or_fit(odd):
+    estimator, name, value = odd
+    X, y = make_clouds(40, 3, 2)
+    y = y if estimator.__name__.endswith("Classifier") else np.abs(X[:, 0]) + 0.1
+    few = {key: few for key, few in FEW.items() if key in estimator().get_params()}
+    model = estimator(**few | {name: value})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        error = catch(model.fit, X, y)
+    if error is None:
+        assert np.isfinite(predict(model, X)).all()
+    else:
+        assert is_refusal(error), describe(error)
+        assert name in str(error)
 
 
 def test_long_values_are_shown_in_one_line(two, rejects):

@@ -156,14 +156,19 @@ def is_refusal(error):
 WHOLE = ("scores", "files", "exports")  # attacks on models with several outputs; others take one output
 
 
-def catch(name, case, seed, folder):
-    """Return the error of an attack, or None."""
+def catch(function, *arguments):
+    """Return the error of a function, or None."""
     try:
-        for part in [case] if name in WHOLE else split_outputs(case):
-            ATTACKS[name](part, np.random.default_rng(seed), folder)
+        function(*arguments)
     except Exception as error:  # noqa: BLE001  # whatever it is, it is reported
         return error
     return None
+
+
+def attack(name, case, seed, folder):
+    """Run one attack on a model, or on each of its outputs."""
+    for part in [case] if name in WHOLE else split_outputs(case):
+        ATTACKS[name](part, np.random.default_rng(seed), folder)
 
 
 def run(kind, seed, names=tuple(ATTACKS)):
@@ -175,7 +180,7 @@ def run(kind, seed, names=tuple(ATTACKS)):
             case = make_case(kind, seed)
         except Exception as error:  # noqa: BLE001  # whatever it is, it is reported
             return {} if is_refusal(error) else {"fit": error}
-        errors = {name: catch(name, case, seed, Path(folder)) for name in names}
+        errors = {name: catch(attack, name, case, seed, Path(folder)) for name in names}
     return {name: error for name, error in errors.items() if error is not None}
 
 

@@ -187,7 +187,7 @@ class BaseCompact(Predictor):
             max_terms=min(check_count("max_terms", self.max_terms, 1), 2**62),
             min_samples_leaf=float(min(check_count("min_samples_leaf", self.min_samples_leaf, 1), 2**53)),
             max_passes=min(check_count("max_passes", self.max_passes, 0), 2**62),
-            digits=digits,
+            digits=None if digits is None else int(digits),
             is_linear=membership == "linear",
         )
         return plan, choice

@@ -13,11 +13,14 @@ from numpy.typing import NDArray
 from .._core import Scorer
 from .._extras import show_progress
 from .._parameters import (
+    DIRECTIONS,
     Settled,
     check_count,
     check_flag,
     check_verbose,
+    choose,
     draw_seed,
+    is_auto,
     is_integer,
     refuse,
     settle_multi_class,
@@ -471,8 +474,10 @@ class LHForestRegressor(Regressor, BaseForest):
 
     def _fill(self, n_features: int) -> dict[str, Any]:
         params = {**REGRESSION_SETTINGS, **self.get_params(deep=False)}
-        is_auto = isinstance(params["max_features"], str) and params["max_features"] == "auto"
-        if is_auto and params["direction"] != "mean_difference":  # an oblique hyperplane needs two
+        direction = choose("direction", params["direction"], DIRECTIONS)
+        if (
+            is_auto(params["max_features"]) and direction != "mean_difference"
+        ):  # an oblique hyperplane needs two
             params["max_features"] = max(2, (n_features + 1) // 2)
         return params
 

@@ -445,6 +445,8 @@ def _trim(task: Task, rows: Floats) -> Floats:
             lead, length = task.leads(row[None])[0], task.distances(row[None])[0]
             while lead < 0.0 and n_left > 0:
                 tried = _take_back(task, row)
+                if not len(tried):  # the row differs from x by less than digits that count
+                    break
                 n_left -= len(tried)
                 leads, lengths = task.leads(tried), task.distances(tried)
                 # In units of a power of two, so that squares do not overflow.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from .training import Training
 N_FOLDS = 5
 _MOST_STEPS = 100
 _PRIOR = 10.0  # precision of the normal prior of slope (mean 1) and intercepts (mean 0)
-_N_ERRORS = 2.0  # standard errors that a simpler map may be worse by
+_N_ERRORS = 2.0  # standard errors that a more flexible map must gain
 _N_WRONG = 1.0  # rows of another class, of all rows, that smoothed labels count
 _LEAST = 1e-3  # probabilities of trees and forests are clipped to it before their logarithm is scaled
 _LEAST_KEPT = 1e-6  # and to this, if they are kept
@@ -113,11 +114,12 @@ class Scored:
 
 
 def learn_calibration(rows: Scored, fold: NDArray[np.int64], method: str) -> Calibration:
-    """Return the simplest map whose loss is at most two standard errors above the least one.
+    """Return the most flexible map that is better than the one before it by more than two standard errors.
 
-    The maps are, from simple to flexible, the identity, a sigmoid and steps. A row that is predicted with certainty
-    and is of another class costs most, and few rows rarely include one. So labels are smoothed: of n rows (the
-    effective number, if they have weights), the share 1 / (n + 2) of each label is shared by the other classes.
+    The maps are, from simple to flexible, the identity, a sigmoid and steps; each is tried only if the one before it
+    was better. A row that is predicted with certainty and is of another class costs most, and few rows rarely include
+    one. So labels are smoothed: of n rows (the effective number, if they have weights), the share 1 / (n + 2) of each
+    label is shared by the other classes.
     """
     learners = [_keep, _learn_sigmoid, *([_learn_isotonic] if method == "isotonic" else [])]
     losses = np.empty((len(learners), len(fold)))
@@ -129,10 +131,15 @@ def learn_calibration(rows: Scored, fold: NDArray[np.int64], method: str) -> Cal
         learned, held = rows.take(~is_held), rows.take(is_held)
         for learn, own in zip(learners, losses, strict=True):
             own[is_held] = _measure_losses(learn(learned), held, smoothing)
-    gaps = losses - losses[(losses @ rows.weight).argmin()]
-    means = gaps @ rows.weight / total
-    errors = np.sqrt(((gaps - means[:, None]) ** 2) @ rows.weight**2) / total
-    return learners[int(np.flatnonzero(means <= _N_ERRORS * errors)[0])](rows)
+    chosen = 0
+    for simple, flexible in pairwise(losses):
+        gains = simple - flexible
+        mean = gains @ rows.weight / total
+        error = np.sqrt((gains - mean) ** 2 @ rows.weight**2) / total
+        if mean <= _N_ERRORS * error:
+            break
+        chosen += 1
+    return learners[chosen](rows)
 
 
 def _measure_losses(calibration: Calibration, rows: Scored, smoothing: float) -> NDArray[np.float64]:

@@ -246,7 +246,7 @@ def _find_place(numbers: Encoding, column: int) -> int:
 def wants_indicators(missing_indicator: Any, direction: Any) -> bool:
     """Whether columns with missing values get an indicator; by default never in the paper's trees."""
     if isinstance(missing_indicator, str) and missing_indicator == "auto":
-        return bool(direction != "mean_difference")
+        return not (isinstance(direction, str) and direction == "mean_difference")
     if not isinstance(missing_indicator, (bool, np.bool_)):
         raise refuse("missing_indicator", missing_indicator, "True, False or 'auto'")
     return bool(missing_indicator)

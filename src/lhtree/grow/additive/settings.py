@@ -17,6 +17,7 @@ from ..training import Training
 Pair = tuple[int, int]
 
 LEARNING_RATE = 0.1  # of learning_rate="auto"
+_MOST_ROUNDS = 2**31 - 1  # which the core counts; no fit lasts that long
 _MOST_LEVELS = 254  # of a column: a slot holds them
 
 
@@ -63,11 +64,11 @@ class AdditiveSettings:
             raise refuse("quantile", params["quantile"], "one quantile for an additive model")
         return cls(
             objective=objective,
-            max_iter=check_count("max_iter", params["max_iter"], 1),
+            max_iter=min(check_count("max_iter", params["max_iter"], 1), _MOST_ROUNDS),
             learning_rate=rate,
             max_bins=int(max_bins),
             n_bags=check_count("n_bags", params["n_bags"], 1),
-            patience=check_count("n_iter_no_change", params["n_iter_no_change"], 1),
+            patience=min(check_count("n_iter_no_change", params["n_iter_no_change"], 1), _MOST_ROUNDS),
             interactions=_read_interactions(params["interactions"], training, signs),
             max_steps=None if isinstance(max_steps, str) else max_steps,
             merges=isinstance(max_steps, str),
