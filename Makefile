@@ -54,7 +54,7 @@ lint: $(PACKAGE) $(VENV)/.group-lint  ## check style and types
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	@$(BIN)/clang-format --dry-run -Werror $(CPP)
-	$(if $(NPM),$(MAKE) --no-print-directory node_modules/.done && npx eslint src/lhtree/reports/assets tests/reports,@echo "npm is not installed: the JavaScript of the report is not checked")
+	$(if $(NPM),$(MAKE) --no-print-directory node_modules/.done && npx eslint src/lhtree/reports/assets src/lhtree/serve/assets tests/reports,@echo "npm is not installed: the JavaScript is not checked")
 
 node_modules/.done: package-lock.json
 	npm ci --no-audit --no-fund --silent

@@ -4,7 +4,7 @@ import globals from "globals";
 export default [
   js.configs.recommended,
   {
-    files: ["src/lhtree/reports/assets/**/*.js"],
+    files: ["src/lhtree/*/assets/**/*.js"],
     languageOptions: { globals: globals.browser },
   },
   {

@@ -61,8 +61,8 @@ plt.show()
 # %%
 # Behind HTTP
 # -----------
-# A service in a few lines of the standard library. ``examples/serve.py`` is one with FastAPI that checks its
-# input.
+# A service in a few lines of the standard library. ``lhtree serve`` is one that checks its input, explains, and has
+# a page.
 class Service(BaseHTTPRequestHandler):
     """Answers rows with the probability of each class."""
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._parameters import MOST_THREADS, check_count
-from .files import pack_bytes, read_file, unpack_bytes
+from .files import ModelFile, pack_bytes, read_file, unpack_bytes
 from .interpret import Interpretable
 from .model.model import Model, takes_nothing
 from .tables.frames import refuse_infinity
@@ -199,7 +199,11 @@ def load_scorer(path: str | os.PathLike[str]) -> Scorer:
     >>> load_scorer("wine.lht").predict(X[:3])
     array([0, 0, 0])
     """
-    file = read_file(path)
+    return make_scorer(read_file(path))
+
+
+def make_scorer(file: ModelFile) -> Scorer:
+    """Return the Scorer of the contents of a model file."""
     parameters = file.header["parameters"]
     quantile = parameters["quantile"] if parameters.get("loss") == "quantile" else None
     return Scorer(file.model, file.header["metadata"], parameters.get("unseen", "missing"), quantile)

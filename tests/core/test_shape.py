@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2] / "src" / "lhtree"
 # A folder may import the folders before it. CONTRIBUTING.md shows the same order.
 LAYERS = (
     *("_core", "_extras", "_parameters", "_write", "tables", "io", "model", "files", "describe"),
-    *("export", "explain", "evaluation", "draw", "plot", "interpret", "scorer"),
+    *("export", "explain", "evaluation", "draw", "plot", "interpret", "scorer", "serve"),
     *("grow", "estimators", "mlflow", "dask", "selection", "reports", "cli"),
 )
 READERS = LAYERS[: LAYERS.index("grow")]

@@ -19,7 +19,8 @@ SHELL = 'lhtree() { "$PYTHON" -c "from lhtree.cli import main; main()" "$@"; }\n
 
 VARYING = {
     r"\d+(\.\d+)? (µs|ms|s)\b": "TIME",
-    r"\b[0-9a-f]{64}\b": "SHA256",
+    r"\b[0-9a-f]{64}\b|\([0-9a-f]{12}\)": "SHA256",
+    r"127\.0\.0\.1:\d+": "ADDRESS",
     r"(lhtree|numpy|python) \d[\w.]*": "VERSION",
     r"\d+(\.\d+)? (bytes|kB|MB)\b": "SIZE",
     r"(?m)^CART .*": "CART",  # as it may be in other versions

@@ -25,6 +25,8 @@ COMMANDS = {
     "sheet": "report",
     "inspect": "inspect",
     "export": "export",
+    "serve": "serve",
+    "replay": "serve",
     "tune": "tune",
     "bench": "bench",
     "version": "inspect",

@@ -1,0 +1,145 @@
+"""Checks of the rows of a request: what is missing, unknown or of the wrong type, field by field."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from ..tables.columns import ArrayColumn
+from ..tables.encoders import Dropped, Levels
+from ..tables.encoding import Encoding
+from ..tables.errors import find_nearest, shorten
+
+_ABSENT = object()
+LARGEST = 1e308  # of numbers
+_PLAIN = (str, int, float, bool)
+
+
+class Finding(NamedTuple):
+    """Something about a field of a row: an error, or a warning."""
+
+    row: int | None
+    field: str | None
+    kind: str
+    message: str
+
+
+KINDS = {
+    "missing_field": "The row has no value for a field.",
+    "wrong_type": "The value is not a number, or not text, as the model expects.",
+    "out_of_range": "The number is too large for a float.",
+    "unknown_field": "The model does not use this field; it is ignored.",
+    "unseen_category": "The category was not seen in training.",
+    "invalid": "Another part of the request is not valid.",
+}
+
+
+class _Field(NamedTuple):
+    name: str
+    known: frozenset[Any] | None  # categories; None for numbers
+    encoder: Any
+    column: ArrayColumn  # for messages and spellings
+
+
+class RowChecker:
+    """Checks rows of JSON against the columns of a model.
+
+    A field that is missing (``null`` is a missing value) or has the wrong type is an error. An unknown field or an
+    unseen category is a warning or, if ``is_strict``, an error as well.
+    """
+
+    def __init__(self, encoding: Encoding, *, is_strict: bool) -> None:
+        self._is_strict = is_strict
+        self._names = list(encoding.names)
+        self._known = frozenset(encoding.names)
+        self._ignored = [
+            name
+            for name, each in zip(encoding.names, encoding.encoders, strict=True)
+            if isinstance(each, Dropped)
+        ]
+        self._fields = [
+            _Field(
+                name,
+                frozenset(each.categories) if isinstance(each, Levels) else None,
+                each,
+                _name_column(name),
+            )
+            for name, each in zip(encoding.names, encoding.encoders, strict=True)
+            if not isinstance(each, Dropped)
+        ]
+
+    def check(self, rows: Sequence[Any]) -> tuple[list[dict[str, Any]], list[Finding], list[Finding]]:
+        """Return the rows with the fields of the model only, the warnings, and the errors."""
+        clean: list[dict[str, Any]] = []
+        warnings: list[Finding] = []
+        errors: list[Finding] = []
+        doubts = errors if self._is_strict else warnings
+        for number, row in enumerate(rows):
+            if not isinstance(row, dict):
+                errors.append(
+                    Finding(
+                        number, None, "wrong_type", f"row {number} is not an object with a value per field."
+                    )
+                )
+                continue
+            clean.append(self._check_row(number, row, errors, doubts))
+        return clean, warnings, errors
+
+    def _check_row(
+        self, number: int, row: dict[str, Any], errors: list[Finding], doubts: list[Finding]
+    ) -> dict[str, Any]:
+        own = dict.fromkeys(self._ignored)
+        for field in self._fields:
+            value = row.get(field.name, _ABSENT)
+            if value is _ABSENT:
+                message = f"{field.name!r} is missing: pass null where the value is unknown."
+                errors.append(Finding(number, field.name, "missing_field", message))
+                continue
+            own[field.name] = value
+            if value is None:
+                continue
+            if field.known is None:
+                _check_number(number, field.name, value, errors)
+            elif type(value) not in _PLAIN:
+                errors.append(_expect(number, field, value))
+            elif value not in field.known:
+                self._check_category(number, field, value, errors, doubts)
+        if len(row) > len(own) or not self._known.issuperset(row):
+            for name in row.keys() - self._known:
+                nearest = find_nearest(name, self._names)
+                message = f"the model does not use {shorten(name)} ({nearest})."
+                doubts.append(Finding(number, name, "unknown_field", message))
+        return own
+
+    def _check_category(
+        self, number: int, field: _Field, value: Any, errors: list[Finding], doubts: list[Finding]
+    ) -> None:
+        encoder = field.encoder
+        if encoder.find(value, field.column) is not None:  # in the spelling of another program
+            return
+        kinds = {isinstance(category, str) for category in encoder.categories}
+        if kinds and isinstance(value, str) not in kinds:
+            errors.append(_expect(number, field, value))
+            return
+        nearest = find_nearest(str(value), [str(category) for category in encoder.categories])
+        message = f"{field.name!r} is {shorten(value)}, a category not seen in training ({nearest})."
+        doubts.append(Finding(number, field.name, "unseen_category", message))
+
+
+def _name_column(name: str) -> ArrayColumn:
+    return ArrayColumn(None, name)
+
+
+def _check_number(number: int, name: str, value: Any, errors: list[Finding]) -> None:
+    if type(value) not in (int, float, bool):
+        message = f"{name!r} is {shorten(value)}: pass a number, or null where it is unknown."
+        errors.append(Finding(number, name, "wrong_type", message))
+    elif not -LARGEST <= value <= LARGEST:
+        errors.append(Finding(number, name, "out_of_range", f"{name!r} is too large: pass a finite number."))
+
+
+def _expect(number: int, field: _Field, value: Any) -> Finding:
+    categories = field.encoder.categories
+    example = f", such as {categories[0]!r}" if categories else ""
+    message = f"{field.name!r} is {shorten(value)}: pass one of its categories{example}, or null where it is unknown."
+    return Finding(number, field.name, "wrong_type", message)
