@@ -148,7 +148,7 @@ Forest any_arrays(Source& source) {
 // Scores every row in every way. If `is_normal` (centres and scales are as files may have them), scores of
 // rows without infinities must be finite, and paths must end in the leaves that are applied.
 template <class Value>
-void score_all(const Scorer& scorer, Source& source, bool is_normal) {
+void score_all(const Scorer& scorer, Source& source) {
     const std::size_t n_rows = source.below(40), m = scorer.n_features();
     std::vector<Value> x;
     for (std::size_t i = 0; i < n_rows * m; ++i) x.push_back(source.real<Value>());
@@ -162,7 +162,7 @@ void score_all(const Scorer& scorer, Source& source, bool is_normal) {
         try {
             const bool is_finite = scorer.score(rows, score, 1, watch, out.data());
             const auto end = out.begin() + static_cast<std::ptrdiff_t>(n_rows * scorer.columns_of(score));
-            if (is_normal && is_finite)
+            if (is_finite)
                 for (auto value = out.begin(); value != end; ++value)
                     if (!std::isfinite(*value)) __builtin_trap();
         } catch (const std::invalid_argument&) {  // the link has no such score
@@ -197,7 +197,7 @@ void score_all(const Scorer& scorer, Source& source, bool is_normal) {
     std::vector<double> value(block.size());
     scorer.trace(rows, 1, watch, ptr.data(), block.data(), value.data());
     for (std::size_t path = 0; path < leaves.size(); ++path)
-        if (is_normal && block[static_cast<std::size_t>(ptr[path + 1] - 1)] != leaves[path]) __builtin_trap();
+        if (block[static_cast<std::size_t>(ptr[path + 1] - 1)] != leaves[path]) __builtin_trap();
 }
 
 // Returns mostly a calibration of n_targets targets (none for 0), now and then any numbers.
@@ -255,18 +255,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             centre.push_back(source.real<double>());
             scale.push_back(source.real<double>());
         }
-        bool is_normal = true;
-        for (std::size_t f = 0; f < n_features; ++f)
-            is_normal &= std::isfinite(centre[f]) && std::isfinite(scale[f]) && scale[f] > 0.0;
         std::vector<double> base;
         for (std::size_t i = 0; i < n_base; ++i) base.push_back(source.real<double>());
         const double clip = source.below(2) ? 1e30 : source.real<double>();
         const Scorer scorer(view_of(forest), centre, scale, prior, confidence, link, base, clip,
                             draw_calibration(source, link.is_regression() && fits ? 0 : n_targets));
         if (plan & 128)
-            score_all<double>(scorer, source, is_normal);
+            score_all<double>(scorer, source);
         else
-            score_all<float>(scorer, source, is_normal);
+            score_all<float>(scorer, source);
     } catch (const std::invalid_argument&) {  // rejected, as expected
     }
     return 0;

@@ -189,6 +189,8 @@ def parts():
         {"confidence": "last"},
         {"confidence": "path", "link": "wolf", "base": None},
         *[{"clip": clip} for clip in (0.0, -1.0, np.inf, np.nan)],
+        *[{"scale": np.array([1.0, scale, 1.0])} for scale in (0.0, -1.0, np.inf, np.nan)],
+        *[{"centre": np.array([0.0, centre, 0.0])} for centre in (np.inf, np.nan)],
     ],
 )
 def test_invalid_parts_are_rejected(parts, changes, rejects):

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 
@@ -64,6 +65,11 @@ Scorer::Scorer(const ForestView& forest, std::vector<double> centre, std::vector
       calibration_(std::move(calibration)),
       companion_(companion),
       base_(std::move(base)) {
+    // Kernels skip weights of 0, which is right for finite values alone.
+    for (std::size_t f = 0; f < n_features(); ++f)
+        if (!std::isfinite(centre_[f]) || !std::isfinite(scale_[f]) || !(scale_[f] > 0.0))
+            throw std::invalid_argument(
+                "not the arrays of a model: centre or scale is not finite, or scale is not positive");
     calibration_.check(n_targets());
     if (calibration_.is_given() && link_.is_regression())
         throw std::invalid_argument("not the arrays of a model: a regression has no calibration");
