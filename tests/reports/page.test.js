@@ -6,7 +6,7 @@ import test from "node:test";
 import { amount, capital, change, count, cut, cutAll, decimalsBetween, digitsBetween, exact, format, roundParts, signed, tally, whole } from "../../src/lhtree/reports/assets/draw.js";
 import { roundTicks } from "../../src/lhtree/reports/assets/effects.js";
 import { makeHead } from "../../src/lhtree/reports/assets/heads.js";
-import { categoryOf, clip, decodeArray, findColumns, nameOf } from "../../src/lhtree/reports/assets/model.js";
+import { categoryOf, clip, decodeArray, divideDay, findColumns, nameOf } from "../../src/lhtree/reports/assets/model.js";
 import { roundRange } from "../../src/lhtree/reports/assets/overview.js";
 import { between, parseValue } from "../../src/lhtree/reports/assets/row.js";
 
@@ -76,6 +76,14 @@ test("ranges and ticks are round and include their numbers", () => {
 test("arrays keep every bit", () => {
   assert.deepEqual([...decodeArray(encode([0.1, -1e300]))], [0.1, -1e300]);
   assert.deepEqual([-1, 0.5, 2].map((value) => clip(value)), [0, 0.5, 1]);
+});
+
+test("days have a year, a month and a weekday", () => {
+  assert.deepEqual([0, 19757, 18321, -1].map(divideDay), [[1970, 1, 4], [2024, 2, 7], [2020, 2, 6], [1969, 12, 3]]);
+  assert.ok(divideDay(NaN).every(Number.isNaN));
+  const groups = [{ name: "day", first: 0, n_features: 4, categories: null, statistics: null, newest: 9 }];
+  const [column] = findColumns({ names: ["a", "b", "c", "d"], groups });
+  assert.deepEqual([column.hasIndicator, column.newest, column.features], [false, 9, [0, 1, 2, 3]]);
 });
 
 test("columns have one feature, one per category, or statistics", () => {

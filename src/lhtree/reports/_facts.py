@@ -18,7 +18,7 @@ from ..evaluation.regression import NumberPart
 from ..explain._columns import find_importances
 from ..files import read_file
 from ..model.model import Model, read
-from ..tables.encoders import Levels, TargetStatistic
+from ..tables.encoders import Dates, Levels, TargetStatistic
 from ._figures import (
     MOST_IN_MATRIX,
     ReportRows,
@@ -287,7 +287,7 @@ def _describe_groups(fitted: Model, samples: NDArray[Any]) -> list[dict[str, Any
                 group["statistics"] = [values[codes] for values in encoder.values]
             groups.append(group)
         elif group["n_features"] > 1:
-            groups.append(group)
+            groups.append(group | ({"newest": encoder.newest} if isinstance(encoder, Dates) else {}))
     return groups
 
 

@@ -20,14 +20,20 @@ function addUp(sizes) {
 
 export const clip = (value, low = 0, high = 1) => (value < low ? low : value > high ? high : value);
 
-// The columns of the table: one feature each (and maybe an indicator), one per category, or one per target.
+// Year, month and weekday (1: Monday) of a day since 1970-01-01.
+export function divideDay(day) {
+  const date = new Date(Math.floor(day) * 86400000);
+  return [date.getUTCFullYear(), date.getUTCMonth() + 1, date.getUTCDay() || (Number.isNaN(day) ? NaN : 7)];
+}
+
+// The columns of the table: one feature each (and maybe an indicator), one per category, one per target, or the parts of a date.
 export function findColumns({ names, groups }) {
   const groupAt = new Map(groups.map((group) => [group.first, group]));
   const columns = [];
   for (let f = 0; f < names.length; f += columns.at(-1).features.length) {
-    const { name, categories, statistics, n_features } = groupAt.get(f) || { name: names[f], categories: null, statistics: null, n_features: 1 };
+    const { name, categories, statistics, n_features, newest } = groupAt.get(f) || { name: names[f], categories: null, statistics: null, n_features: 1 };
     const features = Array.from({ length: n_features }, (_, i) => f + i);
-    columns.push({ name, categories, statistics: statistics && statistics.map(decodeArray), hasIndicator: !categories && n_features > 1, features });
+    columns.push({ name, categories, statistics: statistics && statistics.map(decodeArray), hasIndicator: !categories && n_features === 2, features, ...(newest === undefined ? {} : { newest }) });
   }
   return columns;
 }

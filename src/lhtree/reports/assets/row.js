@@ -1,7 +1,7 @@
 // The row explorer: a row to pick or to type, its prediction, the contributions and the path.
 
 import { amount, bars, change, colour, count, cut, decimalsBetween, el, evidence, exact, find, format, named, onScreen, percent, renew, respond, roundParts, short, shortest, signed, table, tag, unfold } from "./draw.js";
-import { categoryOf, decodeArray, nameOf } from "./model.js";
+import { categoryOf, decodeArray, divideDay, nameOf } from "./model.js";
 import { reasonOf } from "./trees.js";
 
 const FIRST_FIELDS = 12;
@@ -174,8 +174,10 @@ export class RowExplorer {
   }
 
   update(isPicked = false) {
-    for (const { hasIndicator, features: [f, indicator] } of this.facts.columns)
-      if (hasIndicator) this.values[indicator] = Number(Number.isNaN(this.values[f]));
+    for (const { hasIndicator, newest, features: [f, ...others] } of this.facts.columns) {
+      if (hasIndicator) this.values[others[0]] = Number(Number.isNaN(this.values[f]));
+      if (newest !== undefined) divideDay(newest - this.values[f]).forEach((part, i) => { this.values[others[i]] = part; });
+    }
     const isBad = this.values.some((value) => value === undefined);
     this.score = isBad ? null : this.model.score(this.values);
     if (isBad) find("answer").replaceChildren(el("p", { role: "status" }, "Correct the marked value to get a prediction."));
