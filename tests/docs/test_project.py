@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import lhtree
 from lhtree.cli import COMMANDS
 
 ROOT = Path(__file__).parents[2]
@@ -19,10 +20,27 @@ def read(name):
 
 def test_wheels_classifiers_and_tests_cover_the_same_pythons():
     project = read("pyproject.toml")
-    built = re.search(r'^build = "(cp.*)"$', project, re.M)[1]
-    assert built.split() == [f"cp{version.replace('.', '')}-*" for version in PYTHONS]
+    built = re.search(r'^build = "(cp310.*?)"', project, re.M)[1].split()
+    stable = re.search(r'^wheel.py-api = "(cp.*?)"', project, re.M)[1]  # its wheel is for all later versions
+    tags = [f"cp{version.replace('.', '')}" for version in PYTHONS]
+    assert built[:-1] == [f"{tag}-*" for tag in tags[: tags.index(stable) + 1]]
+    assert built[-1] == f"{tags[-1]}t-*"  # free-threaded
     assert re.findall(r"Python :: (3\.\d+)", project) == PYTHONS
     assert re.search(r'requires-python = ">=(.+)"', project)[1] == PYTHONS[0]
+
+
+@needs_checkout
+def test_the_conda_recipe_has_the_requirements_of_the_project():
+    yaml = pytest.importorskip("yaml")
+    recipe = yaml.safe_load(read("packaging/conda/recipe.yaml"))
+    assert recipe["context"]["version"] == lhtree.__version__
+    project = read("pyproject.toml")
+    needed = re.search(r"^dependencies = \[(.*)\]$", project, re.M)[1]
+    spelled = {text.strip('" ').replace(">=", " >=") for text in needed.split(",")}
+    assert set(recipe["requirements"]["run"]) == {"python", *spelled}
+    built = re.search(r"^requires = \[(.*)\]$", project, re.M)[1]
+    spelled = {text.strip('" ').replace(">=", " >=") for text in built.split(",")}
+    assert set(recipe["requirements"]["host"]) == {"python", "pip", *spelled}
 
 
 @needs_checkout

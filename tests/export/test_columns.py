@@ -1,5 +1,6 @@
 """Exports of models with categories and indicators of missing values."""
 
+import json
 import sqlite3
 from contextlib import closing
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from lhtree import LHBoostClassifier, LHForestClassifier, LHTClassifier, export_sql
+from lhtree import LHBoostClassifier, LHForestClassifier, LHTClassifier, export_onnx, export_sql
 from support import exports
 
 needs_compiler = pytest.mark.skipif(exports.COMPILER is None, reason="no C compiler")
@@ -70,8 +71,8 @@ def open_frame(data, dialect, request):
 
 @needs_compiler
 @pytest.mark.parametrize("estimator", ESTIMATORS[::2], ids=["tree", "boosted"])
-def test_onnx_and_c_take_a_number_per_category(adult, estimator, tmp_path):
-    """ONNX takes text for a column of many categories; computed features are ignored."""
+def test_onnx_takes_text_and_c_a_number_per_category(adult, estimator, tmp_path):
+    """Computed features are ignored."""
     pytest.importorskip("onnxruntime")
     X, y, unknown = adult
     model = clone(estimator)
@@ -79,17 +80,36 @@ def test_onnx_and_c_take_a_number_per_category(adult, estimator, tmp_path):
         model.set_params(missing_indicator=True)
     model.fit(X, y)
     encoding = model._model.encoding
-    (country,) = encoding.counted
     assert encoding.is_indicator.any() == isinstance(model, LHForestClassifier)
     for table in (X, unknown, X[:9].assign(country="Atlantis")):
         rows = encoding.encode(table)
         given = np.where(encoding.is_indicator, 7.0, rows)
         c = exports.run_c(model, given, tmp_path)
-        given[:, encoding.features_of(country)] = 7.0
-        text = table["country"].astype(object).fillna("").to_numpy()[:, None]
-        for result in (c, exports.run_onnx(model, given, tmp_path, categories=text)):
+        for result in (c, exports.run_onnx(model, given, tmp_path)):
             np.testing.assert_array_equal(result.proba, model.predict_proba(table))
             np.testing.assert_array_equal(result.label, model.predict(table))
+
+
+def test_onnx_takes_a_frame_as_it_is(adult, tmp_path):
+    """Columns of text are passed as they are, including unseen and missing categories."""
+    onnxruntime = pytest.importorskip("onnxruntime")
+    X, y, unknown = adult
+    X, unknown = X.rename(columns={"age": "label"}), unknown.rename(columns={"age": "label"})
+    model = LHBoostClassifier(max_iter=10, random_state=0).fit(X, y)
+    export_onnx(model, tmp_path / "model.onnx")
+    session = onnxruntime.InferenceSession(tmp_path / "model.onnx")
+    names = json.loads(session.get_modelmeta().custom_metadata_map["inputs"])
+    assert "label_" in names
+    for table in (X, unknown, X[:9].assign(country="Atlantis", work="?")):
+        inputs = {}
+        for name in names:
+            column = table[name.removesuffix("_")]
+            is_text = column.dtype.kind not in "biuf"
+            values = column.astype(object).fillna("") if is_text else column.astype(np.float64)
+            inputs[name] = values.to_numpy()[:, None]
+        label, proba = session.run(None, inputs)
+        np.testing.assert_array_equal(proba, model.predict_proba(table))
+        np.testing.assert_array_equal(label, model.predict(table))
 
 
 def test_categories_that_differ_in_case_only():

@@ -21,7 +21,7 @@ def model():
 def test_infinities_are_refused(model, tmp_path, rejects):
     onnxruntime = pytest.importorskip("onnxruntime")
     X = np.array([[0.0, 1.0, np.nan], [0.0, -np.inf, 1.0], [np.inf, np.nan, 0.0]])
-    export_onnx(model, tmp_path / "model.onnx")
+    export_onnx(model, tmp_path / "model.onnx", single_input=True)
     session = onnxruntime.InferenceSession(tmp_path / "model.onnx")
     assert session.run(["label"], {"X": X[:1]})[0].tolist() == model.predict(X[:1]).tolist()
     for output in ("label", "probabilities"):
@@ -36,20 +36,45 @@ def test_facts_in_onnx(tmp_path):
     file = onnx_library.load(tmp_path / "model.onnx")
     onnx_library.checker.check_model(file, full_check=True)
     facts = {entry.key: json.loads(entry.value) for entry in file.metadata_props}
-    assert facts == {"feature_names": names, "classes": labels}
+    assert facts == {"columns": names, "inputs": names, "classes": labels}
     assert {node.domain for node in file.graph.node} == {""}
     assert [opset.domain for opset in file.opset_import] == [""]
 
 
 def test_batches_of_any_size(model, tmp_path):
     onnxruntime = pytest.importorskip("onnxruntime")
-    export_onnx(model, tmp_path / "model.onnx")
+    export_onnx(model, tmp_path / "model.onnx", single_input=True)
     session = onnxruntime.InferenceSession(tmp_path / "model.onnx")
     X = np.random.default_rng(0).normal(size=(50, 3))
     for n_rows in (0, 1, 2, 50):
         label, proba = session.run(None, {"X": X[:n_rows]})
         assert label.shape == (n_rows,)
         assert np.array_equal(proba, model.predict_proba(X)[:n_rows])
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_one_input_for_all_columns(dtype, tmp_path):
+    X, y = make_clouds(200, 4, 2)
+    X[::3, 1] = np.nan
+    X = X.astype(dtype)
+    model = LHTClassifier(missing_indicator=True).fit(X, y)
+    assert model._model.n_features == 5
+    result = exports.run_onnx(model, X, tmp_path, single_input=True)
+    np.testing.assert_array_equal(result.proba, model.predict_proba(X))
+
+
+def test_names_of_columns_are_unique_inputs(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    onnxruntime = pytest.importorskip("onnxruntime")
+    X, y = make_clouds(60, 6, 2)
+    X = pandas.DataFrame(X, columns=["label", "label_", "/Add_1", "a\0b", "_", "probabilities"])
+    model = LHTClassifier().fit(X, y)
+    export_onnx(model, tmp_path / "model.onnx")
+    session = onnxruntime.InferenceSession(tmp_path / "model.onnx")
+    names = [one.name for one in session.get_inputs()]
+    assert names == ["label_", "label__", "_Add_1", "a_b", "_", "probabilities_"]
+    _, proba = session.run(None, {name: X.to_numpy()[:, [i]] for i, name in enumerate(names)})
+    np.testing.assert_array_equal(proba, model.predict_proba(X))
 
 
 def test_rows_of_float32(tmp_path):

@@ -22,6 +22,8 @@ def test_arguments(model, tmp_path, rejects):
     with rejects:
         export_onnx(model, tmp_path / "model.onnx", dtype="float16")
     with rejects:
+        export_onnx(model, tmp_path / "model.onnx", single_input="yes")
+    with rejects:
         export_sql(model, dialect="oracle")
     with rejects:
         export_sql(model, table="")
@@ -49,11 +51,12 @@ def test_an_empty_category_is_rejected_where_it_means_missing(tmp_path, rejects)
     pandas = pytest.importorskip("pandas")
     X, y = make_clouds(60, 1, 2)
     X = pandas.DataFrame({"x": X[:, 0], "shop": ["", "a", "b"] * 20})
-    model = LHTClassifier(max_one_hot=2).fit(X, y)
-    with rejects:
-        export_onnx(model, tmp_path / "model.onnx")
-    export_onnx(LHTClassifier().fit(X, y), tmp_path / "model.onnx")
-    export_c(model, tmp_path / "model.c")
+    for model in (LHTClassifier(max_one_hot=2).fit(X, y), LHTClassifier().fit(X, y)):
+        with rejects:
+            export_onnx(model, tmp_path / "model.onnx")
+        with rejects:
+            export_onnx(model, tmp_path / "model.onnx", single_input=True)
+        export_c(model, tmp_path / "model.c")
 
 
 def test_labels_that_cannot_be_written(rejects):

@@ -70,14 +70,28 @@ class Result(NamedTuple):
     proba: np.ndarray | None = None
 
 
-def run_onnx(model, X, folder, batch=4096, **more):
-    """Run a model in onnxruntime; ``more`` are inputs besides X."""
+def split_columns(model, X):
+    """Return the inputs that ONNX takes for encoded rows: a column of numbers or text each, without ignored ones."""
+    encoding, inputs = model._model.encoding, {}
+    for column, encoder in enumerate(encoding.encoders):
+        own = X[:, encoding.features_of(column)]
+        if encoder.categories is not None:
+            texts = [*map(str, encoder.categories), "(not seen)", ""]
+            inputs[column] = np.array([texts[code] for code in encoder.recall(own)], dtype=object)[:, None]
+        elif own.shape[1]:
+            inputs[column] = own[:, :1]
+    return list(inputs.values())
+
+
+def run_onnx(model, X, folder, batch=4096, *, single_input=False):
+    """Run a model in onnxruntime on encoded rows."""
     import onnxruntime
 
     path = folder / "model.onnx"
-    export_onnx(model, path, dtype=X.dtype.name)
+    export_onnx(model, path, dtype=X.dtype.name, single_input=single_input)
     session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
-    inputs = {"X": X, **more}
+    names = [one.name for one in session.get_inputs()]
+    inputs = dict(zip(names, [X] if single_input else split_columns(model, X), strict=True))
     parts = [
         session.run(None, {name: rows[i : i + batch] for name, rows in inputs.items()})
         for i in range(0, len(X), batch)

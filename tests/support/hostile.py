@@ -394,17 +394,9 @@ def run_sql(case, dialect, server=None):
 
 
 def encode(case):
-    """Return the numbers that C takes, and the numbers and texts that ONNX takes."""
+    """Return the numbers that C and ONNX take; indicators are computed."""
     encoding = case.model._model.encoding
-    numbers = np.where(encoding.is_indicator, 7.0, encoding.encode(case.rows))
-    inputs, more = numbers.copy(), {}
-    if encoding.counted:
-        texts = [case.rows.iloc[:, column].astype(object) for column in encoding.counted]
-        texts = [[("" if pd.isna(cell) else str(cell)) for cell in column] for column in texts]
-        for column in encoding.counted:
-            inputs[:, encoding.features_of(column)] = 7.0
-        more["categories"] = np.array(texts, dtype=object).T
-    return numbers, inputs, more
+    return np.where(encoding.is_indicator, 7.0, encoding.encode(case.rows))
 
 
 def _numbers(result, label, proba):
@@ -417,13 +409,11 @@ def check(case, folder, dialects=("sqlite", "duckdb"), server=None):
     model = case.model
     label = model.predict(case.rows)
     proba = model.predict_proba(case.rows) if model._model.head.labels else np.empty((len(label), 0))
-    numbers, inputs, more = encode(case)
+    numbers = encode(case)
     results = {dialect: run_sql(case, dialect, server) for dialect in dialects}
-    has_empty = any(
-        "" in model._model.encoding.encoders[column].categories for column in model._model.encoding.counted
-    )
+    has_empty = any("" in (categories or ()) for categories in model._model.encoding.categories)
     if not has_empty:  # which ONNX refuses
-        results["onnx"] = exports.run_onnx(model, inputs, folder, **more)
+        results["onnx"] = exports.run_onnx(model, numbers, folder)
     if exports.COMPILER is not None:
         results["c"] = exports.run_c(model, numbers, folder)
     for way, result in results.items():

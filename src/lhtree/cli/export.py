@@ -51,6 +51,9 @@ def export(
     float32: Annotated[
         bool, typer.Option("--float32", help="ONNX: float32 input instead of float64.")
     ] = False,
+    single_input: Annotated[
+        bool, typer.Option("--single-input", help="ONNX: one input for all columns, which must be numbers.")
+    ] = False,
     dialect: Annotated[Dialect, typer.Option(help="SQL: target database.")] = Dialect.SQLITE,
     table: Annotated[str, typer.Option(metavar="NAME", help="SQL: table to predict.")] = "data",
     key: Annotated[
@@ -83,7 +86,8 @@ def export(
             if chosen is Format.C:
                 lhtree.export_c(loaded, out, name=name)
             else:
-                lhtree.export_onnx(loaded, out, dtype="float32" if float32 else "float64")
+                dtype = "float32" if float32 else "float64"
+                lhtree.export_onnx(loaded, out, dtype=dtype, single_input=single_input)
     note(f"{out} written: {chosen.value.upper()}, {write_bytes(out.stat().st_size)}", quiet=quiet)
 
 

@@ -35,7 +35,7 @@ class Graph:
         self, op: str, *inputs: str, n_outputs: int, name: str | None = None, **attributes: Any
     ) -> list[str]:
         """Add a node and return the names of its outputs."""
-        outputs = [f"{op}_{next(self._number)}" for _ in range(n_outputs)]
+        outputs = [f"/{op}_{next(self._number)}" for _ in range(n_outputs)]
         self._nodes.append(
             self.onnx.helper.make_node(op, list(inputs), outputs, name=name or outputs[0], **attributes)
         )
@@ -44,7 +44,7 @@ class Graph:
     def constant(self, values: Any, dtype: Any = None, name: str = "constant") -> str:
         """Add an array and return its name."""
         array = np.asarray(values, dtype=dtype)
-        name = f"{name}_{next(self._number)}"
+        name = f"/{name}_{next(self._number)}"
         if array.dtype.kind == "U":
             array = array.astype(object)
         self.constants.append(self.onnx.numpy_helper.from_array(array, name))
@@ -70,8 +70,8 @@ class Graph:
         """
         body = Graph(self)
         info = self.onnx.helper.make_tensor_value_info
-        inputs = [f"state_{next(self._number)}" for _ in states]
-        going, counter = f"going_{next(self._number)}", f"counter_{next(self._number)}"
+        inputs = [f"/state_{next(self._number)}" for _ in states]
+        going, counter = f"/going_{next(self._number)}", f"/counter_{next(self._number)}"
         next_condition, results = step(body, inputs)
         results = [body.add("Identity", result) for result in results]
         types = [self.type_of(dtype) for _, dtype in states]
@@ -135,7 +135,7 @@ class GraphRows:
     def __init__(self, graph: Graph, x: str, fitted: Model, walks: Walks) -> None:
         self.fitted, self.walks = fitted, walks
         self.z = self._read(graph, x)
-        self.n_rows = graph.add("Shape", "X", start=0, end=1)
+        self.n_rows = graph.add("Shape", x, start=0, end=1)
         self._flat = self._width = ""
         self._n_trees = graph.shape([fitted.trees.n_trees])
         self.n_walks = graph.add("Mul", self.n_rows, self._n_trees)
@@ -167,7 +167,8 @@ class GraphRows:
             known = graph.add("Gather", known, graph.shape([0]), axis=1)
         return graph.cast(known, np.float32)
 
-    def fill(self, graph: Graph, shape: str, value: float) -> str:
+    @staticmethod
+    def fill(graph: Graph, shape: str, value: float) -> str:
         """Return an array of one value."""
         tensor = graph.onnx.numpy_helper.from_array(np.array([value]))
         return graph.add("ConstantOfShape", shape, value=tensor)

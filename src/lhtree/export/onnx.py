@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,31 +17,31 @@ from typing import Any
 import numpy as np
 
 from .. import __version__, _core
-from .._parameters import refuse
+from .._parameters import check_flag, refuse
 from .._write import write_whole
 from ..model.model import Model, Pool, read
 from ..model.records import Knots
+from ..tables.encoders import Levels as CategoryEncoder
 from ..tables.encoders import Numbers, TargetStatistic
 from ..tables.labels import Label, check_labels, check_text
 from . import _walks as e
 from ._onnx_graph import SPACES, Graph, GraphRows
 from ._walks import WalkLevels, Walks, find_walks, take_base
 
-CATEGORIES = "categories"  # input of text, with one column for each that has target statistics
 _MOST_BYTES = 2_000_000_000  # a protobuf message ends at 2 GiB
 
 
-def export_onnx(model: Any, path: str | os.PathLike[str], *, dtype: str = "float64") -> None:
+def export_onnx(
+    model: Any, path: str | os.PathLike[str], *, dtype: str = "float64", single_input: bool = False
+) -> None:
     """Write a model as an ONNX file for onnxruntime.
 
-    The input ``X`` has shape (n, m) for any n; NaN means missing, and an infinite value fails the run. A categorical
-    column takes one input per category: 1 or 0, or NaN for all of them if the value is missing or unknown. A column
-    with target statistics (see ``max_one_hot``) is text in a second input, ``categories`` of shape (n, c), where ""
-    means missing; its features in ``X`` are computed, like indicators of missing values, and what is passed there is
-    ignored. The outputs are ``label`` of shape (n,) and ``probabilities``, float64 of shape (n, K); that
+    Every column is an input of its name and of shape (n, 1), for any n: numbers, where NaN means missing and an
+    infinite value fails the run, or text for a categorical column, where "" means missing. Columns that the model
+    ignores are no inputs. The outputs are ``label`` of shape (n,) and ``probabilities``, float64 of shape (n, K); that
     of a regression is ``prediction``, float64 of shape (n,), or (n, k) of several quantiles or responses. The names of
-    features, classes, ``outputs`` and ``categories`` are stored as JSON in the file's metadata. Requires the extra
-    ``onnx``.
+    ``columns``, their ``inputs`` (a column with the name of an output gets "_" appended), ``classes`` and ``outputs``
+    are stored as JSON in the file's metadata. Requires the extra ``onnx``.
 
     Parameters
     ----------
@@ -49,7 +50,9 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, dtype: str = "float
     path : str or path
         File to write.
     dtype : {"float64", "float32"}, default="float64"
-        Type of ``X``. Predictions equal those of the model for rows of this type.
+        Type of numbers. Predictions equal those of the model for rows of this type.
+    single_input : bool, default=False
+        One input ``X`` of shape (n, m) instead of an input per column; for models without categorical columns.
 
     Examples
     --------
@@ -57,7 +60,7 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, dtype: str = "float
     >>> from lhtree import LHTClassifier, export_onnx
     >>> X, y = load_wine(return_X_y=True, as_frame=True)
     >>> model = LHTClassifier().fit(X, y)
-    >>> export_onnx(model, "wine.onnx")
+    >>> export_onnx(model, "wine.onnx", single_input=True)
     >>> import onnxruntime
     >>> session = onnxruntime.InferenceSession("wine.onnx")
     >>> label, probabilities = session.run(None, {"X": X.to_numpy()})
@@ -67,15 +70,10 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, dtype: str = "float
     fitted = read(model, takes_numbers=True, takes_several=True)
     if dtype not in ("float64", "float32"):
         raise refuse("dtype", dtype, "'float64' or 'float32'")
-    graph = Graph()
-    x = _take_rows(graph, fitted, dtype)
-    inputs: dict[str, Any] = {"X": (dtype, ["n", fitted.n_features])}
-    facts = {"feature_names": json.dumps(fitted.feature_names)}
-    looked_up = [fitted.column_names[column] for column in fitted.encoding.counted]
-    if looked_up:
-        inputs[CATEGORIES] = (object, ["n", len(looked_up)])
-        facts[CATEGORIES] = json.dumps(looked_up)
     labels = check_labels(fitted.labels, "ONNX") if fitted.head.labels else []
+    graph = Graph()
+    inputs, x = _take_rows(graph, fitted, dtype, is_single=check_flag("single_input", single_input))
+    facts = {"columns": json.dumps(fitted.column_names), "inputs": json.dumps(list(inputs))}
     if labels:
         facts["classes"] = json.dumps(labels)
     if fitted.outputs:
@@ -139,64 +137,101 @@ def _check_size(walks: Walks, n_classes: int) -> None:
         )
 
 
-def _take_rows(graph: Graph, fitted: Model, dtype: str) -> str:
-    """Return the rows as float64, with computed features; infinite values make the run fail."""
-    x = "X" if dtype == "float64" else graph.cast("X", np.float64)
+Inputs = dict[str, tuple[Any, list[Any]]]  # type and shape
+
+
+def _take_rows(graph: Graph, fitted: Model, dtype: str, *, is_single: bool) -> tuple[Inputs, str]:
+    """Return the inputs, and the name of all features, float64 of shape (n, m)."""
+    encoders, names = fitted.encoding.encoders, fitted.column_names
+    inputs: Inputs = {}
+    place = {}  # of columns of numbers in their matrix
+    texts = {}  # inputs of columns of text
+    if is_single:
+        text = next((i for i, encoder in enumerate(encoders) if isinstance(encoder, CategoryEncoder)), None)
+        if text is not None:
+            raise refuse("single_input", True, f"False: the column {names[text]!r} has categories")
+        inputs["X"] = (dtype, ["n", len(encoders)])
+        place = {column: column for column in range(len(encoders))}
+    for column, encoder in enumerate(() if is_single else encoders):
+        # Without any input the number of rows would be unknown.
+        if isinstance(encoder, (Numbers, CategoryEncoder)) or (column + 1 == len(encoders) and not inputs):
+            name = _name_input(names[column], inputs)
+            if isinstance(encoder, Numbers):
+                place[column] = len(place)
+            else:
+                texts[column] = name
+            inputs[name] = (dtype if isinstance(encoder, Numbers) else object, ["n", 1])
+    numbers = _take_numbers(graph, [name for name in inputs if name not in texts.values()], dtype)
+
+    def pick(columns: list[int]) -> list[str]:
+        return [graph.add("Gather", numbers, graph.shape(columns), axis=1)] if columns else []
+
+    parts: list[str] = []
+    given: list[int] = []
+    for column, encoder in enumerate(encoders):
+        if isinstance(encoder, Numbers):
+            given.append(place[column])
+            if encoder.has_indicator:
+                is_missing = graph.add("IsNaN", *pick([place[column]]))
+                parts += [*pick(given), graph.cast(is_missing, np.float64)]
+                given = []
+        elif isinstance(encoder, CategoryEncoder):
+            parts += [*pick(given), _look_up(graph, encoder, texts[column], names[column])]
+            given = []
+    if not parts and given == list(range(len(place))):
+        return inputs, numbers
+    parts += pick(given)
+    if parts:
+        return inputs, graph.add("Concat", *parts, axis=1)
+    n_rows = graph.add("Shape", next(iter(inputs)), start=0, end=1)
+    return inputs, GraphRows.fill(graph, graph.add("Concat", n_rows, graph.shape([0]), axis=0), 0.0)
+
+
+def _name_input(column: str, inputs: Inputs) -> str:
+    """Return a name that neither another input nor an output has; inner names begin with a slash."""
+    name = re.sub("[\0\ud800-\udfff]|^/", "_", column)
+    while not name or name in inputs or name in ("label", "probabilities", "prediction"):
+        name += "_"
+    return name
+
+
+def _take_numbers(graph: Graph, names: list[str], dtype: str) -> str:
+    """Return inputs beside each other, as float64; infinite values make the run fail."""
+    if not names:
+        return ""
+    x = graph.add("Concat", *names, axis=1) if len(names) > 1 else names[0]
+    x = x if dtype == "float64" else graph.cast(x, np.float64)
     # An index out of range is the only way to make a run fail, as it must if a value is infinite.
     is_infinite = graph.cast(graph.add("IsInf", x), np.int64)
     worst = graph.add("ReduceMax", is_infinite, graph.shape([1]), keepdims=1)
     nothing = graph.add("Gather", graph.constant([0.0]), worst, name="X_must_not_hold_infinities")
-    return _complete(graph, graph.add("Add", x, nothing), fitted)
+    return graph.add("Add", x, nothing)
 
 
-def _complete(graph: Graph, x: str, fitted: Model) -> str:
-    """Return all features, float64 of shape (n, m): those given in ``x``, statistics of categories, and indicators."""
-    encoding = fitted.encoding
-    if not encoding.counted and not encoding.is_indicator.any():
-        return x
-    parts: list[str] = []
-    given: list[int] = []
-    n_looked_up = 0
-
-    def pick(features: list[int]) -> str:
-        return graph.add("Gather", x, graph.shape(features), axis=1)
-
-    for column, encoder in enumerate(encoding.encoders):
-        features = list(range(*encoding.features_of(column).indices(fitted.n_features)))
-        if isinstance(encoder, TargetStatistic):
-            parts += [pick(given)] if given else []
-            parts.append(_look_up(graph, encoder, n_looked_up, fitted.column_names[column]))
-            given, n_looked_up = [], n_looked_up + 1
-        elif isinstance(encoder, Numbers) and encoder.has_indicator:
-            parts.append(pick([*given, features[0]]))
-            parts.append(graph.cast(graph.add("IsNaN", pick(features[:1])), np.float64))
-            given = []
-        else:
-            given += features
-    parts += [pick(given)] if given else []
-    return graph.add("Concat", *parts, axis=1)
-
-
-def _look_up(graph: Graph, encoder: TargetStatistic, number: int, name: str) -> str:
-    """Return statistics of a column of text, shape (n, n_targets): NaN for "", the last for unknown categories."""
-    keys = [check_text(str(category), "category", "ONNX") for category in encoder.categories]
+def _look_up(graph: Graph, encoder: CategoryEncoder, text: str, column: str) -> str:
+    """Return the features of a column of text, shape (n, k)."""
+    keys = {check_text(key, "category", "ONNX"): code for key, code in encoder.place_of_text.items()}
     if "" in keys:
         raise ValueError(
-            f"the category '' of the column {name!r} means a missing value in ONNX: rename it and fit again, or use "
+            f"the category '' of the column {column!r} means a missing value in ONNX: rename it and fit again, or use "
             "export_c or export_sql."
         )
-    n_levels = len(keys)
-    own = graph.add("Gather", CATEGORIES, graph.constant(number, np.int64), axis=1)
+    n_levels = len(encoder.categories)
+    own = graph.add("Squeeze", text, graph.shape([1]))
     code = graph.add(
         "LabelEncoder",
         own,
         domain="ai.onnx.ml",
         keys_strings=[*keys, ""],
-        values_int64s=[*range(n_levels), n_levels + 1],
+        values_int64s=[*keys.values(), n_levels + 1],
         default_int64=n_levels,
     )
-    table = np.column_stack([encoder.values, np.full(len(encoder.values), np.nan)]).T
-    return graph.add("Gather", graph.constant(np.ascontiguousarray(table), name="statistics"), code)
+    known = encoder.place(np.arange(n_levels))
+    unseen = (
+        encoder.values[:, -1] if isinstance(encoder, TargetStatistic) else np.full(known.shape[1], np.nan)
+    )
+    table = np.vstack([known, unseen, np.full(known.shape[1], np.nan)])
+    return graph.add("Gather", graph.constant(table, name="features"), code)
 
 
 def _find(graph: Graph, condition: str) -> str:

@@ -189,7 +189,8 @@ class Levels(ColumnEncoder):
         return {category: number for number, category in enumerate(self.categories)}
 
     @cached_property
-    def _place_of_text(self) -> dict[str, int]:
+    def place_of_text(self) -> dict[str, int]:
+        """Number of the category of every text, in the spellings of other programs."""
         spelled = {spell(str(category)): number for category, number in self._place.items()}
         return spelled | {str(category): number for category, number in self._place.items()}
 
@@ -211,7 +212,7 @@ class Levels(ColumnEncoder):
         cleaned = column.clean(category)
         if cleaned is None:
             return -1
-        of_text = self._place_of_text
+        of_text = self.place_of_text
         texts = (str(category), str(cleaned), spell(str(cleaned)))
         return next((of_text[text] for text in texts if text in of_text), None)
 
