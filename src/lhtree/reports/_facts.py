@@ -28,6 +28,7 @@ from ._figures import (
     describe_numbers,
     describe_thresholds,
 )
+from ._terms import describe_terms
 from ._trees import describe_effects, describe_trees
 from ._warnings import TURNS, find_warnings
 
@@ -97,6 +98,7 @@ def summarise(
         "trees": describe_trees(fitted, rows, max_bytes if fitted.pool is None else max_bytes / 2.0),
         "pool": _describe_pool(fitted, rows, max_bytes / 2.0),
         "effects": describe_effects(fitted, shown),
+        **describe_terms(fitted, rows),
         "samples": samples,
         "rounds": _describe_rounds(fitted),
     }

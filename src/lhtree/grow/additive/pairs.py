@@ -98,11 +98,13 @@ def _count_pairs(
 def _boost_surfaces(
     bags: Bags, curves: list[TermValues], pairs: list[Pair], weights: list[Floats]
 ) -> list[TermValues]:
-    """Boost the surfaces of some pairs on top of the curves, and purify them."""
+    """Boost the surfaces of some pairs on top of the curves, and purify them; without gain, return the curves."""
     if not pairs:
         return curves
     surfaces = [_start_surface(bags, curves, pair, weights) for pair in pairs]
-    terms, _ = bags.boost([*curves, *surfaces], np.arange(len(curves) + len(surfaces)) >= len(curves))
+    terms, n_cycles = bags.boost([*curves, *surfaces], np.arange(len(curves) + len(surfaces)) >= len(curves))
+    if not n_cycles:  # no cycle lowers the held-out loss
+        return curves
     sizes = bags.weigh(terms, bags.score(terms))
     for number, pair in enumerate(pairs, start=len(curves)):
         term = terms[number]

@@ -1,5 +1,6 @@
 // Builds the page from the facts.
 
+import { showTerms } from "./curves.js";
 import { count, cutAll, el, find, percent } from "./draw.js";
 import { showGroups } from "./groups.js";
 import { makeHead } from "./heads.js";
@@ -21,19 +22,21 @@ showCard(facts, model);
 
 // State that the two explorers share: the tree that is shown and the score of the present row.
 const shown = { tree: 0, score: null };
-const trees = new TreeExplorer(facts, model, (tree, block) => {
+if (facts.curves) showTerms(facts, model);
+const trees = facts.curves ? null : new TreeExplorer(facts, model, (tree, block) => {
   showBlock(facts, model, tree, block);
   if (tree !== shown.tree) showWay(tree, shown.score);
 });
 function showWay(tree, score) {
   Object.assign(shown, { tree, score });
+  if (!trees) return;
   trees.markWay(score);
   showPath(facts, model, score, score && score.values, tree, trees);
 }
 const row = new RowExplorer(facts, model, (score, isPicked) => {
   showWay(shown.tree, score);
   // A row that was picked is shown in the tree of its predicted class.
-  if (isPicked && model.nTargets > 1) trees.show(shown.tree - (shown.tree % model.nTargets) + score.prediction, 0);
+  if (trees && isPicked && model.nTargets > 1) trees.show(shown.tree - (shown.tree % model.nTargets) + score.prediction, 0);
 });
 
 // Largest difference between the probabilities of the page and of the model for the stored rows.
@@ -62,6 +65,6 @@ window.lhtree = {
   row: () => row.values.map((value) => (Number.isNaN(value) ? null : value)),
   predict: (values) => model.score(values.map((value) => (value === null ? NaN : value))),
   percent, levelOf,
-  visit: (block) => trees.visit(block),
+  visit: (block) => trees?.visit(block),
   contributions: (values, cls) => model.contributions(window.lhtree.predict(values), cls),
 };

@@ -11,7 +11,8 @@ export function showOverview(facts, model) {
   const trees = facts.model.n_trees;
   const told = (facts.response ? tellNumbers : tellClasses)(facts, figures, where, model.head);
   find("lead").append(
-    `${trees === 1 ? "One tree" : `${trees} trees`} with ${count(facts.model.n_blocks, "block")} over ${count(facts.features.names.length, "feature")}. `
+    (facts.curves ? `${count(facts.curves.length, "curve")} and ${count(facts.surfaces.length, "surface")}. `
+      : `${trees === 1 ? "One tree" : `${trees} trees`} with ${count(facts.model.n_blocks, "block")} over ${count(facts.features.names.length, "feature")}. `)
     + told.lead);
   find("measured-on").append(facts.test
     ? `Measured on ${count(figures.n_rows, "held-out row")}, which must not have been used for training. ${told.compared}`
@@ -21,7 +22,7 @@ export function showOverview(facts, model) {
     ...told.tiles.map(([value, label]) => tile(value, label)),
     tile(format(facts.data.n_rows, 7), "supplied rows"),
     tile(`${facts.features.n_used} of ${facts.columns.length}`, "columns used"),
-    tile(format(facts.model.n_blocks, 7), `blocks in ${count(trees, "tree")}`));
+    facts.curves ? tile(format(facts.model.n_leaves, 7), "steps of all curves and surfaces") : tile(format(facts.model.n_blocks, 7), `blocks in ${count(trees, "tree")}`));
   find("charts").append(...told.charts.filter(Boolean));
 }
 
@@ -88,7 +89,7 @@ export function showWarnings(warnings) {
 export function showFeatures(facts, model) {
   const place = find("feature-charts");
   place.append(showImportances(facts, model));
-  find("features").append(showEffects(facts, model));
+  if (!facts.curves) find("features").append(showEffects(facts, model));
   if (facts.rounds) place.append(showRounds(facts));
   else place.firstChild.classList.add("full");
 }

@@ -1,0 +1,51 @@
+"""Curves and surfaces of an additive model as facts of a report."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..describe.curves import find_edges, write_scale
+from ..model.model import Model
+from ..model.terms import Term, read_terms
+from ._figures import ReportRows
+
+_N_BARS = 40  # of the density of a column
+
+
+def describe_terms(fitted: Model, rows: ReportRows) -> dict[str, Any]:
+    """Return curves and surfaces, the largest first; None for other models."""
+    if fitted.additive is None:
+        return {"curves": None, "surfaces": None, "n_scores": 0}
+    terms = sorted(read_terms(fitted), key=lambda term: -float(term.size.sum()))
+    return {
+        "curves": [_describe_curve(fitted, term, rows.X) for term in terms if len(term.axes) == 1],
+        "surfaces": [_describe_surface(fitted, term) for term in terms if len(term.axes) == 2],
+        "n_scores": fitted.n_targets,
+    }
+
+
+def _describe_values(term: Term) -> dict[str, Any]:
+    return {name: getattr(term, name).ravel() for name in ("values", "band", "weight")}
+
+
+def _describe_curve(fitted: Model, term: Term, X: NDArray[Any]) -> dict[str, Any]:
+    (axis,) = term.axes
+    scale = write_scale(fitted, axis)
+    facts = {"name": scale.column, "labels": scale.labels, "categories": bool(axis.n_levels)}
+    if not axis.n_levels:
+        x = np.asarray(X[:, axis.feature], dtype=np.float64)
+        x, edges = x[np.isfinite(x)], find_edges(fitted, axis)
+        ends = np.concatenate([x, edges]) if len(x) + len(edges) else np.zeros(1)
+        span = float(ends.min()), float(ends.max())
+        density = np.histogram(x, _N_BARS, span)[0] if span[0] < span[1] else np.array([len(x)])
+        facts |= {"edges": edges.tolist(), "span": span, "density": density.tolist()}
+    return facts | _describe_values(term)
+
+
+def _describe_surface(fitted: Model, term: Term) -> dict[str, Any]:
+    scales = [write_scale(fitted, axis) for axis in term.axes]
+    listed = [{"name": scale.column, "labels": scale.labels} for scale in scales]
+    return {"scales": listed, **_describe_values(term)}

@@ -1,0 +1,73 @@
+"""Reports on additive models show curves and surfaces in place of trees."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_wine
+
+from lhtree import AdditiveLHTClassifier, AdditiveLHTRegressor
+from lhtree.reports._facts import LabelledTable, summarise
+from support.browser import unfold
+
+FAST = {"n_bags": 3, "max_iter": 60, "n_iter_no_change": 10, "random_state": 0}
+
+
+def make_rows(n=400):
+    """Return rows with gaps and categories, and numbers to predict with an interaction."""
+    random = np.random.default_rng(0)
+    X = pd.DataFrame(
+        {
+            "age": random.integers(18, 80, n).astype(float),
+            "income": random.lognormal(3.0, 1.0, n),
+            "town": pd.Categorical(random.choice(["north", "south"], n)),
+        }
+    )
+    y = X["age"] / 20 + (X["town"] == "south") + 3 * ((X["age"] > 40) ^ (X["income"] > 20))
+    X.loc[random.random(n) < 0.1, "income"] = np.nan
+    return X, y.to_numpy()
+
+
+@pytest.fixture(scope="module")
+def numbers():
+    X, y = make_rows()
+    return AdditiveLHTRegressor(interactions=[("age", "income")], **FAST).fit(X, y), X, y
+
+
+def test_facts_are_the_curves_of_the_model(numbers):
+    model, X, y = numbers
+    facts = summarise(model, LabelledTable(X, y), None, title=None, max_bytes=2**20)
+    curves = {curve["name"]: curve for curve in facts["curves"]}
+    for curve in model.curves_:
+        np.testing.assert_array_equal(curves[curve.name]["values"], curve.values)
+        np.testing.assert_array_equal(curves[curve.name]["weight"], curve.weight)
+        assert sum(curves[curve.name].get("density", [])) == (
+            0 if curve.categories else X[curve.name].count()
+        )
+    (surface,) = facts["surfaces"]
+    np.testing.assert_array_equal(surface["values"], model.surfaces_[0].values.ravel())
+    sizes = [np.average(np.abs(curve["values"]), weights=curve["weight"]) for curve in facts["curves"]]
+    assert sizes == sorted(sizes, reverse=True)
+
+
+@pytest.mark.parametrize("width", [390, 1200])
+def test_page_shows_curves_in_place_of_trees(open_report, numbers, width):
+    page = open_report(*numbers, width=width)
+    assert page.inner_text("#trees-title") == "Curves and surfaces"
+    assert page.locator("#terms .effect").count() == 4
+    assert page.locator("#terms path.line").count() == 2
+    assert page.locator("#terms rect.rows").count() > 10
+    assert page.locator("#outline, #path, #effects").count() == 0
+    assert float(page.get_attribute("#agreement", "data-largest")) <= 1e-12
+    unfold(page)
+    model, *_ = numbers
+    assert page.locator("#terms tbody tr").count() == sum(len(curve.values) for curve in model.curves_)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_page_has_curves_of_every_class(open_report):
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    page = open_report(AdditiveLHTClassifier(0, **FAST).fit(X, y), X, y)
+    first = page.get_attribute("#terms path.line >> nth=0", "d")
+    page.locator("#terms .controls label").nth(2).click()
+    assert page.get_attribute("#terms path.line >> nth=0", "d") != first
+    assert page.inner_text("#trees-title") == "Curves"
