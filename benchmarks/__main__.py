@@ -10,6 +10,7 @@ QUESTIONS = {
     "accuracy": "accuracy and calibration of every model on the same splits of the nine data sets",
     "calibration": "log loss of models without calibration, with each method of ours and in scikit-learn's wrapper",
     "readable": "accuracy, log loss and fit time of models that people read, by the count of their numbers",
+    "additive": "log loss, AUC, R² and time of additive models beside EBM, linear models and compact trees",
     "speed": "speed of lhtree and its peers: one row, batches, fits, memory, imports, scaling, limits of the machine",
     "explain": "cost of explanations relative to predictions and to permutation SHAP",
     "paper": "the paper's three tables, its figures for wine and its claims, on the same splits for every method",

@@ -13,7 +13,7 @@ def wrap(name: str, estimator: Any, X: Any) -> Any:
         estimator.estimator = wrap(name, estimator.estimator, X)
         return estimator
     package = type(estimator).__module__.partition(".")[0]
-    if package in ("lhtree", "lightgbm"):
+    if package in ("lhtree", "lightgbm", "interpret"):
         return estimator
     if package == "xgboost":
         return estimator.set_params(enable_categorical=True)
@@ -73,7 +73,7 @@ def _one_hot(estimator: Any, name: str, categories: list[str]) -> Any:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-    is_linear = name.startswith("linear")
+    is_linear = name.startswith(("linear", "logistic"))
     others: Any = make_pipeline(SimpleImputer(), StandardScaler()) if is_linear else "passthrough"
     encoder = OneHotEncoder(
         handle_unknown="ignore", sparse_output=False
