@@ -406,7 +406,8 @@ void bind_boosting(nb::module_& m) {
             [](boost::TreeOptions* self, double l2_regularization, double min_samples_leaf, double shrinkage,
                const MaybeVector<std::int8_t>& monotonic, const std::string& growth, std::size_t max_depth,
                double max_features, std::size_t n_directions, std::size_t n_directed, double learning_rate,
-               double subsample, const std::string& leaf, bool is_joint) {
+               double subsample, const std::string& leaf, bool is_joint,
+               const std::vector<std::vector<std::int32_t>>& groups) {
                 require(leaf == "constant" || leaf == "linear", "leaf is neither constant nor linear");
                 require(leaf == "constant" || !is_joint, "a tree of all scores needs constant leaves");
                 new (self) boost::TreeOptions{{l2_regularization, min_samples_leaf, shrinkage,
@@ -419,11 +420,14 @@ void bind_boosting(nb::module_& m) {
                                               learning_rate,
                                               subsample,
                                               leaf == "linear",
-                                              is_joint};
+                                              is_joint,
+                                              groups};
+                for (std::vector<std::int32_t>& group : self->groups) std::sort(group.begin(), group.end());
             },
             nb::kw_only(), "l2_regularization"_a, "min_samples_leaf"_a, "shrinkage"_a, "monotonic"_a.none(),
             "growth"_a, "max_depth"_a, "max_features"_a, "n_directions"_a, "n_directed"_a, "learning_rate"_a,
-            "subsample"_a, "leaf"_a, "is_joint"_a = false);
+            "subsample"_a, "leaf"_a, "is_joint"_a = false,
+            "groups"_a = std::vector<std::vector<std::int32_t>>());
     m.def(
         "draw_keys", &bound_draw_keys, "seed"_a, "stream"_a, "n"_a, "first"_a = 0,
         "Return a random number for each of n rows: a function of the seed, the stream and the number of the "

@@ -84,7 +84,7 @@ class Stream(enum.IntEnum):
 class BoostOptions:
     """Options of every tree of a boosted model."""
 
-    def __init__(self, *, l2_regularization: float, min_samples_leaf: float, shrinkage: float, monotonic: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, growth: str, max_depth: int, max_features: float, n_directions: int, n_directed: int, learning_rate: float, subsample: float, leaf: str, is_joint: bool = False) -> None: ...
+    def __init__(self, *, l2_regularization: float, min_samples_leaf: float, shrinkage: float, monotonic: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, growth: str, max_depth: int, max_features: float, n_directions: int, n_directed: int, learning_rate: float, subsample: float, leaf: str, is_joint: bool = False, groups: Sequence[Sequence[int]] = []) -> None: ...
 
 def draw_keys(seed: int, stream: Stream, n: int, first: int = 0) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]:
     """

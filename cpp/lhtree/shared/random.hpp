@@ -41,7 +41,8 @@ enum Purpose : std::uint64_t {
     row_draws = 3,
     direction_draws = 4,
     projection_draws = 5,
-    first_score = 6  // the trees of a round of boosting have the numbers from here, one per score
+    first_score = 6,  // the trees of a round of boosting have the numbers from here, one per score
+    group_draws = std::uint64_t{1} << 63  // groups of features that may interact
 };
 
 class Draws {

@@ -62,6 +62,10 @@ max_steps : "auto", int or None
     the least; surfaces are merged, too. An int is the maximum number of steps of a curve. None: bins stay as they are.
 n_iter_no_change : int
     Cycles without a lower held-out loss after which boosting stops.
+interaction_cst : "pairwise", "no_interactions", list of groups of columns or None
+    Columns that may form surfaces, as in HistGradientBoosting: the two columns of a surface are of one group. A group
+    lists names or indices; columns in no group are a group of their own. "pairwise" and None allow all pairs,
+    "no_interactions" none. For ``interactions`` as a number or "auto".
 categorical_features : "from_dtype", None or list
     Categorical columns, whose categories have a value each, up to ``max_one_hot`` categories. "from_dtype": the string
     and categorical columns of a pandas or polars DataFrame. A list gives names, indices or a mask. None: all columns
@@ -296,6 +300,7 @@ class AdditiveLHTClassifier(Classifier, BaseAdditive):
         max_steps: int | str | None = "auto",
         n_iter_no_change: int = 50,
         monotonic_cst: Any = None,
+        interaction_cst: Any = None,
         class_weight: dict[Any, float] | str | None = None,
         positive: Any = None,
         categorical_features: Any = "from_dtype",
@@ -316,6 +321,7 @@ class AdditiveLHTClassifier(Classifier, BaseAdditive):
         self.max_steps = max_steps
         self.n_iter_no_change = n_iter_no_change
         self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
         self.class_weight = class_weight
         self.positive = positive
         self.categorical_features = categorical_features
@@ -438,6 +444,7 @@ class AdditiveLHTRegressor(Regressor, BaseAdditive):
         max_steps: int | str | None = "auto",
         n_iter_no_change: int = 50,
         monotonic_cst: Any = None,
+        interaction_cst: Any = None,
         categorical_features: Any = "from_dtype",
         max_one_hot: int = 20,
         unseen: str = "missing",
@@ -458,6 +465,7 @@ class AdditiveLHTRegressor(Regressor, BaseAdditive):
         self.max_steps = max_steps
         self.n_iter_no_change = n_iter_no_change
         self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
         self.categorical_features = categorical_features
         self.max_one_hot = max_one_hot
         self.unseen = unseen

@@ -87,6 +87,10 @@ monotonic_cst : dict, array-like of shape (m,) or None
     1 where the probability of the second class (or of ``positive``, if given) must not decrease with the feature, -1
     where it must not increase, 0 for no constraint; a dict gives them by column name. Two classes only. A constraint
     that opposes the rank correlation of the column with the class gives a warning.
+interaction_cst : "pairwise", "no_interactions", list of groups of columns or None
+    Columns that may interact, as in HistGradientBoosting: all columns on a path from root to leaf, and so all of a
+    hyperplane, are of one group. A group lists names or indices; columns in no group are a group of their own.
+    "pairwise" allows pairs of columns, "no_interactions" one column per tree.
 """
 _REGRESSOR = f"""
 loss : {{{", ".join(f'"{loss}"' for loss in REGRESSION_LOSSES)}}}
@@ -114,6 +118,10 @@ leaf : {{"auto", "constant", "linear"}}
 monotonic_cst : dict, array-like of shape (m,) or None
     1 where the prediction must not decrease with the feature, -1 where it must not increase, 0 for no constraint; a
     dict gives them by column name. One output only.
+interaction_cst : "pairwise", "no_interactions", list of groups of columns or None
+    Columns that may interact, as in HistGradientBoosting: all columns on a path from root to leaf, and so all of a
+    hyperplane, are of one group. A group lists names or indices; columns in no group are a group of their own.
+    "pairwise" allows pairs of columns, "no_interactions" one column per tree.
 intervals : bool
     Fit five further models, each without a fifth of the rows, and keep their errors on these rows for
     ``predict_interval``.
@@ -182,6 +190,7 @@ class LHBoostClassifier(Classifier, BaseBoost):
         tol: float = 1e-7,
         leaf: str = "auto",
         monotonic_cst: Any = None,
+        interaction_cst: Any = None,
         class_weight: dict[Any, float] | str | None = None,
         positive: Any = None,
         calibrate: str | None = None,
@@ -213,6 +222,7 @@ class LHBoostClassifier(Classifier, BaseBoost):
         self.leaf = leaf
         self.multi_class = multi_class
         self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
         self.class_weight = class_weight
         self.positive = positive
         self.calibrate = calibrate
@@ -317,6 +327,7 @@ class LHBoostRegressor(Regressor, BaseBoost):
         tol: float = 1e-7,
         leaf: str = "auto",
         monotonic_cst: Any = None,
+        interaction_cst: Any = None,
         intervals: bool = False,
         categorical_features: Any = "from_dtype",
         max_one_hot: int = 20,
@@ -348,6 +359,7 @@ class LHBoostRegressor(Regressor, BaseBoost):
         self.tol = tol
         self.leaf = leaf
         self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
         self.intervals = intervals
         self.categorical_features = categorical_features
         self.max_one_hot = max_one_hot

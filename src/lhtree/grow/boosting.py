@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -139,6 +140,7 @@ class BoostSettings:
                 "min_samples_leaf": _count("min_samples_leaf", params),
                 "shrinkage": check_number("shrinkage", params["shrinkage"]),
                 "monotonic": monotonic,
+                "groups": _list_features(find_groups(params["interaction_cst"], training), training),
                 "growth": growth,
                 "n_directions": capacity.n_directions,
                 "max_depth": min(_count("max_depth", params), _DEEPEST),
@@ -465,3 +467,50 @@ def find_monotonic(constraints: Any, training: Training) -> NDArray[np.int8] | N
             of_features[encoding.features_of(column)] = value
     # The target of the trees is the second class.
     return -of_features if training.positive == 0 else of_features
+
+
+def find_groups(constraints: Any, training: Training) -> list[list[int]]:
+    """Return the groups of columns that may interact, ascending in each; none without constraints.
+
+    Columns in no group are a group of their own, as in HistGradientBoosting.
+    """
+    if constraints is None:
+        return []
+    names = list(training.encoding.names)
+    every = range(len(names))
+    if isinstance(constraints, str):
+        choose("interaction_cst", constraints, ("pairwise", "no_interactions"))
+        if constraints == "no_interactions":
+            return [[column] for column in every]
+        return [list(pair) for pair in combinations(every, 2)] or [list(every)]
+    wanted = "'pairwise', 'no_interactions', or a list of groups of columns"
+    if isinstance(constraints, dict) or not hasattr(constraints, "__iter__"):
+        raise refuse("interaction_cst", constraints, wanted)
+    groups = []
+    for group in constraints:
+        if isinstance(group, str) or not hasattr(group, "__iter__"):
+            raise refuse("interaction_cst", constraints, wanted)
+        columns = set()
+        for one in group:
+            if is_integer(one) and 0 <= one < len(names):
+                columns.add(int(one))
+            elif one in names:
+                columns.add(names.index(one))
+            else:
+                raise refuse("interaction_cst", constraints, f"columns of X only: {one!r} is not one")
+        groups.append(sorted(columns))
+    rest = sorted(set(every) - {column for group in groups for column in group})
+    return [*groups, rest] if rest else groups
+
+
+def _list_features(groups: list[list[int]], training: Training) -> list[list[int]]:
+    """Return the features of groups of columns."""
+    features_of = training.encoding.features_of
+    return [
+        [
+            feature
+            for column in group
+            for feature in range(features_of(column).start, features_of(column).stop)
+        ]
+        for group in groups
+    ]

@@ -25,6 +25,8 @@ struct TreeOptions {
     double subsample = 0.7;
     bool has_linear_leaves = false;
     bool is_joint = false;  // one tree for all scores
+    // Groups of features, ascending in each: all features on a path are of one group. Empty: no constraint.
+    std::vector<std::vector<std::int32_t>> groups{};
 };
 
 // The scores of a tree: one, or all of them along a projection.

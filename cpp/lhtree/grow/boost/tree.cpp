@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 
 #include "lhtree/grow/boost/boost.hpp"
@@ -21,7 +22,8 @@ struct Block {
     // right.
     Bounds range{};
     int sign = 0;
-    std::vector<double> values{};  // of every score, of a tree of all scores with a loss that selects
+    std::vector<double> values{};       // of every score, of a tree of all scores with a loss that selects
+    std::vector<std::size_t> groups{};  // that have all features of the blocks above it
 };
 
 std::vector<std::int32_t> draw(const std::vector<std::int32_t>& from, std::size_t n, std::uint64_t key,
@@ -62,12 +64,17 @@ class Grower {
           watch_(watch) {
         for (std::size_t f = 0; f < bins_.n_features(); ++f)
             if (bins_.is_usable(f)) usable_.push_back(static_cast<std::int32_t>(f));
-        n_tried_ = static_cast<std::size_t>(options.max_features * static_cast<double>(usable_.size()));
-        n_tried_ = std::max<std::size_t>(1, n_tried_);
+        for (const std::vector<std::int32_t>& group : options.groups) {
+            groups_.emplace_back();
+            std::set_intersection(group.begin(), group.end(), usable_.begin(), usable_.end(),
+                                  std::back_inserter(groups_.back()));
+        }
     }
 
     Blocks grow(const Sums& root, std::uint64_t key) {
         level_ = {{{root, {}}, key, finder_.value(root, {}), {}}};
+        level_[0].groups.resize(groups_.size());
+        std::iota(level_[0].groups.begin(), level_[0].groups.end(), std::size_t{0});
         if (selects()) {
             level_[0].values = rows_.select(1, selected_);
             level_[0].value = level_[0].values[0];
@@ -93,7 +100,7 @@ class Grower {
     std::size_t n_threads_;
     Watch& watch_;
     std::vector<std::int32_t> usable_;
-    std::size_t n_tried_;
+    std::vector<std::vector<std::int32_t>> groups_;  // usable features of every group
     Blocks blocks_;
     std::vector<std::vector<Sums>> score_sums_;  // of every block of a tree of all scores
     std::vector<Block> level_;
@@ -116,6 +123,40 @@ class Grower {
         return is_symmetric() ? level_[block].totals.sums.weight > 0 : may_split(block);
     }
 
+    // The features that a block tries alone: a share of those that its groups allow.
+    std::vector<std::int32_t> draw_tried(const Block& block) const {
+        std::vector<std::int32_t> united;
+        for (const std::size_t group : block.groups)
+            united.insert(united.end(), groups_[group].begin(), groups_[group].end());
+        std::sort(united.begin(), united.end());
+        united.erase(std::unique(united.begin(), united.end()), united.end());
+        const std::vector<std::int32_t>& allowed = groups_.empty() ? usable_ : united;
+        const auto n = static_cast<std::size_t>(options_.max_features * static_cast<double>(allowed.size()));
+        return draw(allowed, std::max<std::size_t>(1, n), block.key, feature_draws);
+    }
+
+    // The features of a hyperplane: of one group, which is drawn, too.
+    std::vector<std::int32_t> draw_directed(const Block& block, std::uint64_t key) const {
+        if (groups_.empty()) return draw(usable_, options_.n_directed, key, direction_draws);
+        if (block.groups.empty()) return {};
+        const std::size_t group = Draws(key, group_draws).below(block.groups.size());
+        return draw(groups_[block.groups[group]], options_.n_directed, key, direction_draws);
+    }
+
+    // The groups of a block that have all features of its cut.
+    std::vector<std::size_t> keep_groups(const Block& block, const Cut& cut) const {
+        std::vector<std::size_t> kept;
+        for (const std::size_t group : block.groups) {
+            const std::vector<std::int32_t>& of_group = groups_[group];
+            if (std::all_of(cut.direction.features.begin(), cut.direction.features.end(),
+                            [&](std::int32_t feature) {
+                                return std::binary_search(of_group.begin(), of_group.end(), feature);
+                            }))
+                kept.push_back(group);
+        }
+        return kept;
+    }
+
     void decide() { is_symmetric() ? decide_level() : decide_blocks(); }
 
     // One cut for all blocks.
@@ -128,7 +169,7 @@ class Grower {
         request.n_sharing = level_.size();
         if (options_.n_directed > 1)
             for (std::size_t i = 0; i < options_.n_directions; ++i) {
-                auto drawn = draw(usable_, options_.n_directed, derive(key, i), direction_draws);
+                auto drawn = draw_directed(level_[0], derive(key, i));
                 // With few features, draws may be equal: so would be their cuts.
                 const bool is_new = std::find(request.features.begin(), request.features.end(), drawn) ==
                                     request.features.end();
@@ -140,7 +181,7 @@ class Grower {
         const LevelFinder finder(finder_, totals);
         std::optional<LevelCut> best;
         const std::vector<Moments> moments =
-            scan_level(finder, draw(usable_, n_tried_, key, feature_draws), std::move(request), best);
+            scan_level(finder, draw_tried(level_[0]), std::move(request), best);
         cut_level_directions(finder, drawn, moments, best);
         if (!best) return;
         for (std::size_t block = 0; block < level_.size(); ++block) {
@@ -232,9 +273,8 @@ class Grower {
         for (std::size_t block = 0; block < level_.size(); ++block) {
             if (!may_split(block)) continue;
             open.push_back(block);
-            tried[block] = draw(usable_, n_tried_, level_[block].key, feature_draws);
-            if (options_.n_directed > 1)
-                drawn[block] = draw(usable_, options_.n_directed, level_[block].key, direction_draws);
+            tried[block] = draw_tried(level_[block]);
+            if (options_.n_directed > 1) drawn[block] = draw_directed(level_[block], level_[block].key);
             if (drawn[block].size() < 2) drawn[block].clear();
         }
         if (open.empty()) return;
@@ -503,7 +543,8 @@ class Grower {
                                 options_.has_linear_leaves
                                     ? extend_path(cuts_[i]->direction.features, block.path)
                                     : std::vector<std::int32_t>{},
-                                block.range, finder_.sign_of(cuts_[i]->direction), block.values});
+                                block.range, finder_.sign_of(cuts_[i]->direction), block.values,
+                                keep_groups(block, *cuts_[i])});
             if (!histograms_.empty()) parents.push_back(std::move(histograms_[i]));
         }
         if (is_symmetric() && cuts_[0])

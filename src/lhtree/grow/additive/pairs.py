@@ -24,11 +24,13 @@ def add_surfaces(bags: Bags, curves: list[TermValues]) -> list[TermValues]:
     raw = bags.score(curves)
     weights = [weight for weight, _ in bags.weigh(curves, raw)]
     free = [number for number, term in enumerate(curves) if term.axes[0].sign == 0]
+    column_of = {
+        number: int(bags.training.encoding.column[curves[number].axes[0].features.start]) for number in free
+    }
     if isinstance(wanted, list):
-        column = bags.training.encoding.column
         by_column: dict[int, list[int]] = {}
-        for number in free:
-            by_column.setdefault(int(column[curves[number].axes[0].features.start]), []).append(number)
+        for number, column in column_of.items():
+            by_column.setdefault(column, []).append(number)
         pairs = [
             (a, b)
             for first, second in wanted
@@ -36,8 +38,9 @@ def add_surfaces(bags: Bags, curves: list[TermValues]) -> list[TermValues]:
             for b in by_column.get(second, [])
         ]
         return _boost_surfaces(bags, curves, pairs, weights)
-    n_pairs = len(free) * (len(free) - 1) // 2
-    n_most = min(n_pairs, _PAIR_COUNTS[-1] if wanted is None else wanted)
+    every = list(combinations(free, 2))
+    is_allowed = np.array([bags.settings.allows(column_of[a], column_of[b]) for a, b in every], dtype=bool)
+    n_most = min(int(is_allowed.sum()), _PAIR_COUNTS[-1] if wanted is None else wanted)
     if n_most == 0:
         return curves
     coarse = [curves[number].axes[0].coarsen(weights[number], _SCREEN_CELLS) for number in free]
@@ -53,8 +56,8 @@ def add_surfaces(bags: Bags, curves: list[TermValues]) -> list[TermValues]:
             step=bags.settings.step,
             n_threads=bags.n_threads,
         )
-        pairs = list(combinations(free, 2))
-        return [pairs[place] for place in np.argsort(-gains, kind="stable")[:n_most]]
+        order = np.argsort(-gains, kind="stable")
+        return [every[place] for place in order[is_allowed[order]][:n_most]]
 
     if wanted is None:
         n_most = _count_pairs(bags, curves, weights, raw, [rank(bag) for bag in range(bags.n_bags)])

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ... import _core
 from ..._parameters import UNSEEN, check_count, check_number, choose, is_auto, is_integer, is_real, refuse
-from ..boosting import find_monotonic
+from ..boosting import find_groups, find_monotonic
 from ..objective import Objective
 from ..training import Training
 
@@ -32,6 +32,7 @@ class AdditiveSettings:
     n_bags: int
     patience: int
     interactions: int | list[Pair] | None  # pairs of columns; None: "auto"
+    groups: list[set[int]]  # of columns that may form surfaces; empty: all
     max_steps: int | None  # of a curve
     merges: bool  # whether max_steps is "auto"
     signs: NDArray[np.int8] | None  # of every feature
@@ -70,6 +71,7 @@ class AdditiveSettings:
             n_bags=check_count("n_bags", params["n_bags"], 1),
             patience=min(check_count("n_iter_no_change", params["n_iter_no_change"], 1), _MOST_ROUNDS),
             interactions=_read_interactions(params["interactions"], training, signs),
+            groups=[set(group) for group in find_groups(params["interaction_cst"], training)],
             max_steps=None if isinstance(max_steps, str) else max_steps,
             merges=isinstance(max_steps, str),
             signs=signs,
@@ -80,6 +82,10 @@ class AdditiveSettings:
                 smoothing=float(smoothing),
             ),
         )
+
+    def allows(self, first: int, second: int) -> bool:
+        """Whether two columns may form a surface."""
+        return not self.groups or any({first, second} <= group for group in self.groups)
 
 
 def _read_interactions(
