@@ -127,6 +127,21 @@ def test_names_that_are_the_same_in_sql_are_numbered():
     np.testing.assert_array_equal([row[2:] for row in found], model.predict_proba(X))
 
 
+def test_edges_far_from_the_centre_are_kept():
+    x = 10.0 ** np.arange(0, 200)
+    model = AdditiveLHTRegressor(interactions=0, min_samples_leaf=1, **FAST).fit(
+        x[:, None], np.sin(np.arange(200) / 20)
+    )
+    edges = model.curves_[0].edges
+    rows = np.concatenate([x, edges, np.nextafter(edges, 0.0), -edges])
+    centre, scale = (float(values[0]) for values in model._model.normalisation)
+    assert (edges - centre).max() / scale > 1000.0 * model._model.clip
+    with closing(sqlite3.connect(":memory:")) as connection:
+        pd.DataFrame({"x0": rows}).to_sql("data", connection, index_label="n")
+        found = sorted(connection.execute(export_sql(model, keys=["n"])).fetchall())
+    assert [row[1] for row in found] == model.predict(rows[:, None]).tolist()
+
+
 def test_rows_with_infinite_values_have_no_prediction():
     X, score = make_rows()
     model = AdditiveLHTRegressor(interactions=0, **FAST).fit(X, score)

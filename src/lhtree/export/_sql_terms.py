@@ -177,20 +177,20 @@ def _name_terms(fitted: Model, terms: list[Term], n_keys: int, dialect: str) -> 
 
 
 def _find_bounds(fitted: Model, axis: TermAxis) -> list[tuple[float, float]]:
-    """Return every edge in the user's units, and the least float64 that the model takes for it."""
-    centre, scale = (float(array[axis.feature]) for array in fitted.normalisation)
+    """Return every edge in the user's units, and the least float64 that the model takes for it.
 
-    def normalise(x: Floats) -> Floats:
-        return np.clip(normalise_values(x, centre, scale), -fitted.clip, fitted.clip)
+    Blocks of one feature read values that are not clipped to ``fitted.clip``, so edges may lie beyond it.
+    """
+    centre, scale = (float(array[axis.feature]) for array in fitted.normalisation)
 
     low = np.full(len(axis.edges), _rank(-np.finfo(np.float64).max))
     high = np.full(len(axis.edges), _rank(np.finfo(np.float64).max))
     while (low < high - 1).any():  # z of low is below the edge, that of high is not
         middle = (low >> 1) + (high >> 1) + (low & high & 1)  # the sum could overflow
-        is_above = normalise(_unrank(middle)) >= axis.edges
+        is_above = normalise_values(_unrank(middle), centre, scale) >= axis.edges
         low, high = np.where(is_above, low, middle), np.where(is_above, middle, high)
     least, short = _unrank(high), find_edges(fitted, axis)
-    edges = np.where((short >= least) & (normalise(short) == axis.edges), short, least)
+    edges = np.where((short >= least) & (normalise_values(short, centre, scale) == axis.edges), short, least)
     return list(zip(edges.tolist(), least.tolist(), strict=True))
 
 
