@@ -22,6 +22,7 @@ QUESTIONS = {
     "when": "when to use lhtree: the nine data sets, problems with a known Bayes error, pictures that show why",
     "exports": "whether exported models predict what the model predicts, on all rows of the nine data sets",
     "scale": "time and memory of boosted fits on many rows: past memory",
+    "serve": "rows per second and latency of `lhtree serve`",
     "stream": "memory and speed of `lhtree predict` on a CSV larger than memory",
 }
 
