@@ -12,6 +12,7 @@ da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 pytest.importorskip("distributed")
 from lhtree import dask as lhdask  # noqa: E402
+from lhtree.grow import race  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 SETTINGS = {"max_iter": 2, "max_depth": 2, "min_samples_leaf": 5, "random_state": 0}
@@ -49,6 +50,27 @@ def test_regressors(cluster, tmp_path, settings, weight):
     fitted = lhdask.DaskLHBoostRegressor(**SETTINGS | settings).fit(*to_dask((1, 0, 237, 2), *columns))
     local = lhtree.LHBoostRegressor(**SETTINGS | settings).fit(*columns)
     assert_same(fitted, local, tmp_path)
+
+
+@pytest.mark.parametrize("most_raced", [race.MOST_RACED, 1010])
+def test_a_race_chooses_the_same_settings(cluster, tmp_path, monkeypatch, most_raced):
+    """All rows race, and a sample of them; rows with weights, held-out rows, and partitions without some classes."""
+    monkeypatch.setattr(race, "MOST_RACED", most_raced)
+    X, y, response = draw_rows(1200)
+    weight = 1.0 + np.random.default_rng(0).integers(0, 3, len(X))
+    order = np.argsort(y, kind="stable")
+    raced = {"max_iter": 40, "random_state": 0}
+    sizes = (1, 399, 0, 800)
+    for estimator, X, y, settings, columns in (
+        ("LHBoostRegressor", X, response, {}, [weight]),
+        ("LHBoostClassifier", X[order], y[order], {"early_stopping": True}, []),
+    ):
+        fitted = getattr(lhdask, f"Dask{estimator}")(**raced, **settings)
+        fitted.fit(*to_dask(sizes, X, y, *columns))
+        local = getattr(lhtree, estimator)(**raced, **settings).fit(X, y, *columns)
+        assert len(local.chosen_["race"]) > 2
+        assert fitted.to_local().chosen_ == local.chosen_
+        assert_same(fitted, local, tmp_path)
 
 
 def test_several_outputs(cluster, tmp_path):
