@@ -196,7 +196,6 @@ class Ablations(Fits):
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         super().add_arguments(parser)
         parser.add_argument("--data", nargs="+", choices=datasets.NAMES, default=datasets.NAMES)
-        parser.add_argument("--splits", type=int, default=_N_SMALL_SPLITS, help="maximum per data set")
         parser.add_argument("--rows", type=int, default=_N_ROWS, help="maximum per data set")
 
     def is_draft(self, args: Args) -> bool:
@@ -207,7 +206,7 @@ class Ablations(Fits):
         sizes = {name: len(load(name, args.rows).y) for name in names}
         return [
             Task(self.name, f"{name} {sizes[name]}", key, seed)
-            for seed in range(2 if args.quick else args.splits)
+            for seed in range(2 if args.quick else _N_SMALL_SPLITS)
             for name in names
             if seed < n_splits(name)
             for key in _SETTINGS

@@ -143,6 +143,9 @@ class Fits(Question):
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         super().add_arguments(parser)
         parser.add_argument("--jobs", type=int, default=1, help="processes; each model uses one thread")
+        parser.add_argument(
+            "--splits", type=int, default=sys.maxsize, help="at most this many splits of each data set"
+        )
         parser.add_argument("--build", help="with --show: results of another build of lhtree, by its digest")
 
     @abstractmethod
@@ -163,7 +166,7 @@ class Fits(Question):
                 raise SystemExit("--build selects the results of another build: add --show.")
             choose_build(args.build)
         restore_runs(self.name)
-        tasks = self.plan(args)
+        tasks = [task for task in self.plan(args) if task.seed < args.splits]
         if not args.show:
             self._fit([task for task in tasks if self.is_chosen(task, args)], args.jobs)
         results = collect(tasks)

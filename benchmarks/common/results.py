@@ -80,13 +80,21 @@ def collect(tasks: Iterable[Task]) -> Results:
 
 
 def write_runs(question: str, results: Results, kept: Sequence[str] = ()) -> None:
-    """Keep all fits of a question in one file, which other questions read; models in ``kept`` keep their old ones."""
+    """Keep all fits of a question in one file, which other questions read.
+
+    Models in ``kept`` keep their old fits, other models those of the same version on further splits.
+    """
     stored = read_json(question) or {"keys": {}, "runs": []}
-    runs = [{"data": name, "model": model, "splits": splits} for (name, model), splits in results.items()]
-    runs += [run for run in stored["runs"] if run["model"] in kept]
-    keys = {model: stored["keys"][model] for model in kept}
-    keys |= {model: version_key(model) for _, model in results}
-    write_json(question, {"keys": keys, "runs": runs})
+    keys = {model: version_key(model) for _, model in results}
+    every: Results = {
+        (run["data"], run["model"]): {int(seed): result for seed, result in run["splits"].items()}
+        for run in stored["runs"]
+        if run["model"] in kept or keys.get(run["model"]) == stored["keys"][run["model"]]
+    }
+    for place, splits in results.items():
+        every[place] = dict(sorted((every.get(place, {}) | splits).items()))
+    runs = [{"data": name, "model": model, "splits": splits} for (name, model), splits in every.items()]
+    write_json(question, {"keys": {model: stored["keys"][model] for model in kept} | keys, "runs": runs})
 
 
 def restore_runs(question: str) -> None:

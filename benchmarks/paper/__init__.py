@@ -1,8 +1,5 @@
 """The paper's three tables, its figures for wine and its claims, on the same splits for every method."""
 
-import argparse
-import sys
-
 from ..common import data as datasets
 from ..common.pages import Docs
 from ..common.results import Result, Task, read_runs
@@ -16,12 +13,6 @@ class Paper(Fits):
     name = "paper"
     fills = "reproduction.md"
     quick = "two splits of the sets below 4000 rows, small studies"
-
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        super().add_arguments(parser)
-        parser.add_argument(
-            "--splits", type=int, default=sys.maxsize, help="maximum number; default: 20, 10 or 5, by size"
-        )
 
     def plan(self, args: Args) -> list[Task]:
         if args.quick:

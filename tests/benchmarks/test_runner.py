@@ -114,6 +114,13 @@ def test_fits_are_restored_from_the_file_that_is_committed(folder):
     assert "3 splits" in read_page(folder / "docs", "splits")
 
 
+def test_a_run_of_fewer_splits_keeps_the_others(folder):
+    answer(Splits())
+    answer(Splits(), "--splits", "2")
+    assert "2 splits" in read_page(folder / "docs", "splits")
+    assert list(results.read_runs("splits")["wine", "cart"]) == [0, 1, 2]
+
+
 @pytest.mark.parametrize("arguments", [["--show"], []])
 def test_results_of_another_build_are_kept_and_named(folder, monkeypatch, capsys, arguments):
     class Unchosen(Splits):

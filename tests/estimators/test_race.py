@@ -9,8 +9,7 @@ import lhtree
 import reference.race
 from lhtree import LHBoostClassifier, LHBoostRegressor
 from lhtree.grow import race
-from lhtree.grow.holdout import mark_rows
-from lhtree.model.trees import Trees
+from lhtree.grow.holdout import hold_out, mark_rows
 from support.clouds import make_clouds
 
 FIXED = {"max_depth": 3, "min_samples_leaf": 5, "subsample": 0.8, "max_features": 0.5, "leaf": "constant"}
@@ -30,46 +29,56 @@ def by_rows(n_rows, max_iter=400):
 
 @st.composite
 def draw_races(draw):
-    """Losses of held-out rows by setting and round, weights, depths, rate, rounds, and numbers of rows."""
+    """Losses of held-out rows by fold, setting and round, weights, depths, leaf, rate, rounds, and numbers of rows."""
     generator = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    max_iter, n_rows = draw(st.sampled_from([40, 87, 160])), draw(st.integers(2, 9))
-    depths = draw(st.lists(st.sampled_from([4, 6, 8]), max_size=4))
+    max_iter, n_folds = draw(st.sampled_from([40, 87, 160])), draw(st.sampled_from([1, 4]))
+    # Several folds are for few rows, which have no rivals.
+    depths = draw(st.lists(st.sampled_from([4, 6, 8]), max_size=4 if n_folds == 1 else 0))
     way = np.arange(max_iter // 4 * 2 + 1)
-    curves = []
-    for _ in (0, *depths):
-        best, height = generator.uniform(0, 1.5 * len(way)), generator.uniform(0.9, 1.1)
-        bend = height + np.abs(way - best) / len(way)
-        noise = draw(st.sampled_from([0.0, 0.01, 1.0]))
-        curves.append(bend[:, None] + noise * generator.normal(size=(len(way), n_rows)))
-    weight = generator.integers(1, 4, n_rows).astype(float)
+    noise = draw(st.sampled_from([0.0, 0.01, 1.0]))
+    folds, weights = [], []
+    for _ in range(n_folds):
+        n_rows = draw(st.integers(2, 9))
+        curves = []
+        for _ in (0, *depths):
+            best, height = generator.uniform(0, 1.5 * len(way)), generator.uniform(0.9, 1.1)
+            bend = height + np.abs(way - best) / len(way)
+            curves.append(bend[:, None] + noise * generator.normal(size=(len(way), n_rows)))
+        folds.append(curves)
+        weights.append(generator.integers(1, 4, n_rows).astype(float))
     n_rows = draw(st.sampled_from([(100, 100), (3000, 9000), (50_000, 60_000)]))
-    return curves, weight, depths, draw(st.floats(0.001, 1.0)), max_iter, n_rows
+    leaf = draw(st.sampled_from(["constant", "linear"]))
+    return folds, weights, depths, leaf, draw(st.floats(0.001, 1.0)), max_iter, n_rows
 
 
 @given(draw_races())
 def test_a_race_equals_its_reference(given):
-    curves, weight, depths, rate, max_iter, n_rows = given
+    folds, weights, depths, leaf, rate, max_iter, n_rows = given
     rivals = [{"max_depth": depth, "number": number} for number, depth in enumerate(depths, 1)]
-    no_trees = Trees(**LHBoostClassifier(1, max_depth=1).fit([[0.0], [1.0]], [0, 1])._model.trees.arrays())
+    no_trees = LHBoostClassifier(1, max_depth=1).fit([[0.0], [1.0]], [0, 1])._model.trees.arrays()
 
-    def grow(run, n_rounds, patience):
-        """Losses of the next rounds, until they have not improved for a while."""
-        curve = curves[run.changes.get("number", 0)]
-        begin = max(len(run.losses) - 1, 0)
-        losses = [reference.race.mean(rows, weight) for rows in curve[begin : begin + n_rounds + 1]]
-        last = reference.race.walk(losses, 0, n_rounds)[0]
-        best = int(np.argmin(losses[: last + 1]))
-        return {
-            "validation_loss": np.array(losses[: last + 1]),
-            "row_losses": curve[begin + best],
-            "trees": no_trees.arrays(),
-            "first": np.zeros(1),
-        }
+    def make_fold(curves, weight):
+        def grow(changes, rate, n_rounds, patience, earlier):
+            """Losses of the next rounds, until they have not improved for a while."""
+            curve = curves[changes.get("number", 0)]
+            begin = 0 if earlier is None else int(earlier.first[0])
+            losses = [reference.race.mean(rows, weight) for rows in curve[begin : begin + n_rounds + 1]]
+            last = reference.race.walk(losses, 0, n_rounds, patience)[0]
+            best = int(np.argmin(losses[: last + 1]))
+            return {
+                "validation_loss": np.array(losses[: last + 1]),
+                "row_losses": curve[begin + best],
+                "trees": no_trees,
+                "first": np.array([begin + last]),
+            }
 
-    own = race.Race(grow, weight, {"max_depth": 6}, rate, max_iter)
+        return race.Fold(grow, weight)
+
+    defaults = {"max_depth": 6, "leaf": leaf}
+    own = race.Race(list(map(make_fold, folds, weights)), defaults, rate, max_iter)
     winner, runs = own.run(rivals)
     paces = [1.0, *(np.sqrt(6 / depth) for depth in depths)]
-    expected, best, factor = reference.race.race(curves, weight, paces, rate, max_iter, *n_rows)
+    expected, best, factor = reference.race.race(folds, weights, paces, leaf, rate, max_iter, *n_rows)
     assert runs.index(winner) == expected
     assert [run.best for run in runs] == best
     assert own.find_factor(winner, *n_rows) == pytest.approx(factor)
@@ -148,6 +157,28 @@ def test_few_rows_or_rounds_have_no_race(n_rows, max_iter, rate):
 def test_below_1000_rows_only_the_rate_is_chosen():
     X, response = make_rows(999, 1.0)
     assert len(LHBoostRegressor(max_iter=40).fit(X, response).chosen_["race"]) == 1
+
+
+@pytest.mark.parametrize("n_rows", [100, 400, 999])
+def test_four_turns_hold_out_almost_every_row_once(n_rows):
+    codes = np.sort(np.random.default_rng(0).integers(0, 3, n_rows)).astype(np.int32)
+    stream = lhtree._core.Stream.validation_rows
+    n_held = sum(mark_rows(codes, 3, round(n_rows / 4), 0, stream, turn).astype(int) for turn in range(4))
+    assert abs(n_held - 1).sum() <= (0 if n_rows % 4 == 0 else 4)
+
+
+def test_few_rows_are_judged_on_four_folds(monkeypatch):
+    """The loss of four folds is at least the mean of the least losses of each, and at most a little more."""
+    X, response = make_rows(600, 1.0)
+    (run,) = LHBoostRegressor(max_iter=80, random_state=0).fit(X, response).chosen_["race"]
+    monkeypatch.setattr(race, "_N_FOLDS", 1)
+    least = []
+    for turn in range(4):
+        monkeypatch.setattr(race, "hold_out", lambda *args, turn=turn: hold_out(*args[:3], turn))
+        (single,) = LHBoostRegressor(max_iter=80, random_state=0).fit(X, response).chosen_["race"]
+        least.append(single["loss"])
+    assert len(set(least)) == 4
+    assert np.mean(least) <= run["loss"] < 1.05 * np.mean(least)
 
 
 def test_trees_of_all_classes_have_one_and_a_half_times_the_rate():

@@ -54,21 +54,21 @@ def test_regressors(cluster, tmp_path, settings, weight):
 
 @pytest.mark.parametrize("most_raced", [race.MOST_RACED, 1010])
 def test_a_race_chooses_the_same_settings(cluster, tmp_path, monkeypatch, most_raced):
-    """All rows race, and a sample of them; rows with weights, held-out rows, and partitions without some classes."""
+    """All rows race, and a sample of them; weights, rows held out, partitions without some classes, and few rows."""
     monkeypatch.setattr(race, "MOST_RACED", most_raced)
     X, y, response = draw_rows(1200)
     weight = 1.0 + np.random.default_rng(0).integers(0, 3, len(X))
     order = np.argsort(y, kind="stable")
     raced = {"max_iter": 40, "random_state": 0}
-    sizes = (1, 399, 0, 800)
-    for estimator, X, y, settings, columns in (
-        ("LHBoostRegressor", X, response, {}, [weight]),
-        ("LHBoostClassifier", X[order], y[order], {"early_stopping": True}, []),
+    for estimator, settings, n_settings, columns in (
+        ("LHBoostRegressor", {}, 5, [X, response, weight]),
+        ("LHBoostClassifier", {"early_stopping": True}, 4, [X[order], y[order]]),
+        ("LHBoostClassifier", {}, 1, [X[:500], y[:500], weight[:500]]),
     ):
         fitted = getattr(lhdask, f"Dask{estimator}")(**raced, **settings)
-        fitted.fit(*to_dask(sizes, X, y, *columns))
-        local = getattr(lhtree, estimator)(**raced, **settings).fit(X, y, *columns)
-        assert len(local.chosen_["race"]) > 2
+        fitted.fit(*to_dask((1, 399, 0, len(columns[0]) - 400), *columns))
+        local = getattr(lhtree, estimator)(**raced, **settings).fit(*columns)
+        assert len(local.chosen_["race"]) == n_settings
         assert fitted.to_local().chosen_ == local.chosen_
         assert_same(fitted, local, tmp_path)
 

@@ -9,7 +9,7 @@ def mean(values, weight):
     return math.fsum(v * w for v, w in zip(values, weight, strict=True)) / math.fsum(weight)
 
 
-def walk(losses, begin, end):
+def walk(losses, begin, end, patience=PATIENCE):
     """Rounds of a leg, from ``begin`` to ``end`` at most: the last round, and whether patience ended it."""
     best, n_since = losses[begin], 0
     for number in range(begin + 1, end + 1):
@@ -17,24 +17,35 @@ def walk(losses, begin, end):
             best, n_since = losses[number], 0
         else:
             n_since += 1
-        if n_since == PATIENCE:
+        if n_since == patience:
             return number, number < end
     return end, False
 
 
-def race(curves, weight, paces, rate, max_iter, n_raced, n_rows):
+def race(folds, weights, paces, leaf, rate, max_iter, n_raced, n_rows):
     """Return the number of the winner, the best round of every setting, and the factor of the rate.
 
-    ``curves`` has the loss of every held-out row before the first round and after each, for every setting; the
-    defaults are the first. ``paces`` has the learning rate of every setting relative to that of the defaults.
+    ``folds`` has, for every fold and setting, the loss of every held-out row before the first round and after each; the
+    defaults are the first setting. ``paces`` has the learning rate of every setting relative to that of the defaults.
+    One fold stops when its mean loss has not improved for a while. Several folds take equally many rounds.
     """
+    weight = [w for own in weights for w in own]
+    curves = [
+        [[loss for fold in folds for loss in fold[number][way]] for way in range(len(folds[0][number]))]
+        for number in range(len(folds[0]))
+    ]
     means = [[mean(rows, weight) for rows in curve] for curve in curves]
     n_rounds = max_iter // 4
     last, is_over = [0] * len(curves), [False] * len(curves)
 
     def go_on(number, end):
-        if not is_over[number] and end > last[number]:
+        if is_over[number] or end <= last[number]:
+            return
+        if len(folds) == 1:
             last[number], is_over[number] = walk(means[number], last[number], end)
+        else:
+            last[number] = end
+            is_over[number] = end - find_best(number) >= PATIENCE
 
     def find_best(number):
         return min(range(last[number] + 1), key=means[number].__getitem__)
@@ -64,5 +75,6 @@ def race(curves, weight, paces, rate, max_iter, n_raced, n_rows):
     own = rate * paces[winner]
     raced_rate = min(1.0, float(f"{min(max(own, FASTEST), 2 * own):.4g}"))
     way = FURTHER * raced_rate * max(find_best(winner), 1) / (rate * max_iter) * (n_rows / n_raced) ** 0.35
-    factor = min(1.0 + min(1.0, n_raced / MANY_ROWS), max(way, 1.0) if may_improve() else way)
+    most = 2.0 if leaf == "constant" else 1.0 + min(1.0, n_raced / MANY_ROWS)
+    factor = min(most, max(way, 1.0) if may_improve() else way)
     return winner, [find_best(number) for number in range(len(curves))], factor

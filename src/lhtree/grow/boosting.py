@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -39,7 +40,18 @@ from .deadline import Deadline, OutOfTimeError
 from .holdout import Validation, check_fraction, join
 from .labels import Progress
 from .objective import Objective
-from .race import CAPACITIES, RACED, Race, RacedRows, Run, admit_rivals, list_rivals, rate_by_rows, round_rate
+from .race import (
+    CAPACITIES,
+    RACED,
+    Fold,
+    Grown,
+    Race,
+    RacedRows,
+    admit_rivals,
+    list_rivals,
+    rate_by_rows,
+    round_rate,
+)
 from .sources import Hold, Sample, Show, code_rows, hold_codes
 from .training import Training
 
@@ -348,21 +360,27 @@ def _choose(
     if rivals is None or rows is None:
         return Chosen(round_rate(rate), known)
     hold = hold_codes(code_rows(bins, rows.training.X.load(), n_threads), bins)
-    coded_rows = hold(settings.of_loss, join(rows.training, rows.validation, objective))
 
-    def grow(run: Run, n_rounds: int, patience: int) -> dict[str, Any]:
+    def grow(
+        coded_rows: Any,
+        changes: dict[str, Any],
+        rate: float,
+        n_rounds: int,
+        patience: int,
+        earlier: Grown | None,
+    ) -> dict[str, Any]:
         found = _grow(
             coded_rows,
             bins,
             settings,
-            run.changes,
-            run.rate,
+            changes,
+            rate,
             n_rounds=n_rounds,
             seed=seed,
             patience=patience,
             tol=0.0,
-            earlier=None if run.trees is None else run.trees.arrays(),
-            first=run.first,
+            earlier=None if earlier is None else earlier.trees.arrays(),
+            first=None if earlier is None else earlier.first,
             keeps_row_losses=True,
             n_threads=n_threads,
             is_over=deadline.is_over,
@@ -370,7 +388,14 @@ def _choose(
         deadline.check()
         return found
 
-    race = Race(grow, rows.held_weight, known, rate, settings.max_iter)
+    folds = [
+        Fold(
+            partial(grow, hold(settings.of_loss, join(rows.training, held, objective))),
+            rows.held_weight(held),
+        )
+        for held in rows.folds
+    ]
+    race = Race(folds, known, rate, settings.max_iter)
     try:
         winner, runs = race.run(rivals)
     except OutOfTimeError:

@@ -74,13 +74,16 @@ def check_fraction(share: Any) -> None:
         )
 
 
-def hold_out(training: Training, share: Any, seed: int) -> Validation | None:
-    """Return held-out training rows for validation, stratified; every class keeps a training row. None: no row."""
+def hold_out(training: Training, share: Any, seed: int, turn: int = 0) -> Validation | None:
+    """Return held-out training rows for validation, stratified; every class keeps a training row. None: no row.
+
+    Different values of ``turn`` below 1 / share hold out different rows.
+    """
     if share is None:
         return None
     n_rows = training.n_rows
     n_held = int(share) if is_integer(share) else max(1, round(share * n_rows))
-    held = mark_rows(training.codes, len(training.classes), n_held, seed, _core.Stream.validation_rows)
+    held = mark_rows(training.codes, len(training.classes), n_held, seed, _core.Stream.validation_rows, turn)
     if not held.any():
         there = "one sample is" if n_rows == 1 else f"{n_rows} rows are"
         raise refuse(
@@ -101,7 +104,7 @@ def hold_out(training: Training, share: Any, seed: int) -> Validation | None:
 
 
 def mark_rows(
-    codes: NDArray[np.int32], n_classes: int, n_marked: int, seed: int, stream: _core.Stream
+    codes: NDArray[np.int32], n_classes: int, n_marked: int, seed: int, stream: _core.Stream, turn: int = 0
 ) -> NDArray[np.bool_]:
     """Mark rows to hold out, of every class its share; every class keeps a row. None if they would be all."""
     n_rows = len(codes)
@@ -109,7 +112,8 @@ def mark_rows(
     if n_marked < n_rows:
         # Rows are in random order by class; marked rows are evenly spaced.
         order = np.lexsort((_core.draw_keys(seed, stream, n_rows), codes))
-        is_marked[order[(np.arange(n_marked) * n_rows + n_rows // 2) // n_marked]] = True
+        places = (np.arange(n_marked) * n_rows + n_rows // 2) // n_marked + turn
+        is_marked[order[places % n_rows]] = True
         n_kept, n_all = (np.bincount(own, minlength=n_classes) for own in (codes[~is_marked], codes))
         is_gone = (n_kept == 0) & (n_all > 0)
         is_marked[order[np.searchsorted(codes[order], np.flatnonzero(is_gone))]] = False

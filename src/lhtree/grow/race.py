@@ -57,8 +57,9 @@ CAPACITIES = {
 }
 _CONSTANT = {"leaf": "constant"}  # rival of linear leaves
 
-_HELD_OUT = 0.25
-_FEWEST_ROWS, _FEW_ROWS = 100, 1_000  # fewer have no race; fewer have no rivals: too few rows are held out
+_HELD_OUT, _N_FOLDS = 0.25, 4
+_FEWEST_ROWS = 100  # fewer have no race
+_FEW_ROWS = 1_000  # fewer have several folds, and no rivals, which would take too long
 MOST_RACED = 50_000  # rows; of more, a sample races
 _FEWEST_ROUNDS = 40  # of a fit with a race
 _HASTE = 2  # learning rate in a race, relative to the fit
@@ -70,7 +71,7 @@ _NEAR_END = 0.9  # share of the rounds; after it, the best round may be yet to c
 _FURTHER = (
     1.5  # how far a fit should go, relative to the best round of the race: it has more rows and smaller steps
 )
-_MANY_ROWS = 4_000  # of them or more, the rate by the number of rows may be doubled; fewer judge too kindly
+_MANY_ROWS = 4_000  # of them or more, the rate of linear leaves may be doubled
 _CERTAINTY = 1.0  # standard errors by which a rival must be better than the defaults
 
 
@@ -103,23 +104,39 @@ def round_rate(rate: float) -> float:
     return float(f"{rate:.4g}")
 
 
-class Grow(Protocol):
-    """Grows rounds of trees on the rows of a race."""
+class Grown(NamedTuple):
+    """Trees of a run on the rows of a fold, and the scores before the first round."""
 
-    def __call__(self, run: Run, n_rounds: int, patience: int) -> dict[str, Any]:
-        """Return the result of ``_core.boost_rows`` with the settings of a run, after the trees that it has."""
+    trees: Trees
+    first: NDArray[np.float64]
+
+
+class Grow(Protocol):
+    """Grows rounds of trees on the rows of a fold that are not held out."""
+
+    def __call__(
+        self, changes: dict[str, Any], rate: float, n_rounds: int, patience: int, earlier: Grown | None
+    ) -> dict[str, Any]:
+        """Return the result of ``_core.boost_rows`` with changed settings, after the trees of ``earlier``."""
+
+
+class Fold(NamedTuple):
+    """Rows of a race, some of which are held out."""
+
+    grow: Grow
+    weight: NDArray[np.float64]  # of the held-out rows
 
 
 class Run:
-    """The rounds of a setting in a race."""
+    """The rounds of a setting in a race, on every fold."""
 
-    def __init__(self, changes: dict[str, Any], rate: float) -> None:
+    def __init__(self, folds: Sequence[Fold], changes: dict[str, Any], rate: float) -> None:
         self.changes, self.rate = changes, rate
         self.losses = np.empty(0)  # of the held-out rows, before the first round and after each
-        self.row_losses = np.empty(0)  # of every held-out row after the best round
-        self.trees: Trees | None = None
-        self.first: NDArray[np.float64] | None = None  # scores before the first round
+        self.row_losses = np.empty(0)  # of every held-out row after the best round, fold by fold
         self.is_over = False  # the loss has not improved for a while
+        self._folds = folds
+        self._grown: list[Grown] = []  # of every fold
 
     @property
     def best(self) -> int:
@@ -136,21 +153,35 @@ class Run:
         """Whether the best round may be yet to come."""
         return not self.is_over and self.best >= _NEAR_END * (len(self.losses) - 1)
 
-    def go_on(self, grow: Grow, n_rounds: int) -> None:
-        """Grow trees up to a number of rounds, unless the run is over."""
-        is_new = self.trees is None
-        n_more = n_rounds if is_new else n_rounds - (len(self.losses) - 1)
+    def go_on(self, n_rounds: int) -> None:
+        """Grow trees up to a number of rounds, unless the run is over.
+
+        One fold stops growing when its loss has not improved for a while; several folds take equally many rounds.
+        """
+        n_more = n_rounds - max(len(self.losses) - 1, 0)
         if self.is_over or n_more <= 0:
             return
-        found = grow(self, n_more, _PATIENCE)
-        losses = found["validation_loss"]
-        self.is_over = len(losses) <= n_more
+        patience = _PATIENCE if len(self._folds) == 1 else n_more
+        earlier: Sequence[Grown | None] = self._grown or [None] * len(self._folds)
+        found = [
+            fold.grow(self.changes, self.rate, n_more, patience, grown)
+            for fold, grown in zip(self._folds, earlier, strict=True)
+        ]
+        total = fsum(fsum(fold.weight) for fold in self._folds)
+        shares = [fsum(fold.weight) / total for fold in self._folds]
+        losses = sum(share * one["validation_loss"] for share, one in zip(shares, found, strict=True))
         if losses.min() < self.loss:
-            self.row_losses = found["row_losses"]
-        self.losses = np.concatenate([self.losses, losses if is_new else losses[1:]])
-        trees = Trees(**found["trees"])
-        self.trees = trees if self.trees is None else self.trees + trees
-        self.first = found["first"]
+            self.row_losses = np.concatenate([one["row_losses"] for one in found])
+        self.losses = np.concatenate([self.losses, losses[min(len(self.losses), 1) :]])
+        self.is_over = len(losses) <= n_more
+        if len(self._folds) > 1:
+            self.is_over = len(self.losses) - 1 - self.best >= _PATIENCE
+        self._grown = [
+            Grown(
+                Trees(**one["trees"]) if grown is None else grown.trees + Trees(**one["trees"]), one["first"]
+            )
+            for grown, one in zip(earlier, found, strict=True)
+        ]
 
 
 class Race:
@@ -159,23 +190,18 @@ class Race:
     ``rate`` is the learning rate of a fit with the defaults. Shallow trees learn less, so they take larger steps.
     """
 
-    def __init__(
-        self,
-        grow: Grow,
-        weight: NDArray[np.float64] | None,
-        defaults: dict[str, Any],
-        rate: float,
-        max_iter: int,
-    ) -> None:
-        self._grow, self._weight = grow, weight  # of the held-out rows
-        self._depth = defaults["max_depth"]
+    def __init__(self, folds: Sequence[Fold], defaults: dict[str, Any], rate: float, max_iter: int) -> None:
+        self._folds = folds
+        self._weight = np.concatenate([fold.weight for fold in folds])
+        self._defaults = defaults
         self._rate, self._full_way = rate, rate * max_iter
         self._n_rounds = max_iter // _SHORTER
 
     def start(self, changes: dict[str, Any]) -> Run:
         """Return a run without rounds."""
-        rate = self._rate * sqrt(self._depth / changes.get("max_depth", self._depth))
-        return Run(changes, min(1.0, round_rate(min(max(rate, _FASTEST), _HASTE * rate))))
+        depth = self._defaults["max_depth"]
+        rate = self._rate * sqrt(depth / changes.get("max_depth", depth))
+        return Run(self._folds, changes, min(1.0, round_rate(min(max(rate, _FASTEST), _HASTE * rate))))
 
     def run(self, rivals: Sequence[dict[str, Any]]) -> tuple[Run, list[Run]]:
         """Return the winner and all runs, the defaults first.
@@ -185,13 +211,13 @@ class Race:
         """
         runs = [self.start(changes) for changes in ({}, *rivals)]
         for run in runs:
-            run.go_on(self._grow, self._n_rounds // 4)
+            run.go_on(self._n_rounds // 4)
         for run in (runs[0], *sorted(runs[1:], key=lambda run: run.loss)[:_N_FINALISTS]):
-            run.go_on(self._grow, self._n_rounds)
+            run.go_on(self._n_rounds)
         ahead = min(runs, key=lambda run: run.loss)
         winner = ahead if self.compare(ahead, runs[0]).is_certain else runs[0]
         if winner.may_improve:
-            winner.go_on(self._grow, 2 * self._n_rounds)
+            winner.go_on(2 * self._n_rounds)
         return winner, runs
 
     def compare(self, run: Run, other: Run) -> Difference:
@@ -199,9 +225,13 @@ class Race:
         return Difference.of(run.row_losses - other.row_losses, self._weight)
 
     def find_factor(self, winner: Run, n_raced: int, n_rows: int) -> float:
-        """Return the factor of the rate by the number of rows; more rows than raced allow a longer way."""
+        """Return the factor of the rate by the number of rows; more rows than raced allow a longer way.
+
+        Large steps of linear leaves follow few rows too closely.
+        """
         way = _FURTHER * self._find_way(winner, n_raced, n_rows)
-        most = 1.0 + min(1.0, n_raced / _MANY_ROWS)
+        is_linear = (self._defaults | winner.changes)["leaf"] == "linear"
+        most = 1.0 + (min(1.0, n_raced / _MANY_ROWS) if is_linear else 1.0)
         return float(min(most, max(way, 1.0) if winner.may_improve else way))
 
     def find_cautious_factor(self, winner: Run, n_raced: int, n_rows: int) -> float:
@@ -220,12 +250,11 @@ class Difference(NamedTuple):
     standard_error: float
 
     @classmethod
-    def of(cls, differences: NDArray[np.float64], weight: NDArray[np.float64] | None) -> Difference:
+    def of(cls, differences: NDArray[np.float64], weight: NDArray[np.float64]) -> Difference:
         """Return the weighted mean; exact sums do not depend on the machine."""
-        own = np.ones(len(differences)) if weight is None else weight
-        total = fsum(own)
-        mean = fsum(own * differences) / total
-        return cls(mean, sqrt(fsum((own * (differences - mean)) ** 2)) / total)
+        total = fsum(weight)
+        mean = fsum(weight * differences) / total
+        return cls(mean, sqrt(fsum((weight * (differences - mean)) ** 2)) / total)
 
     @property
     def is_certain(self) -> bool:
@@ -234,10 +263,10 @@ class Difference(NamedTuple):
 
 
 class RacedRows(NamedTuple):
-    """Rows of a race, in memory, and the mask of held-out rows."""
+    """Rows of a race, in memory, and the held-out rows of every fold."""
 
     training: Training
-    validation: Validation
+    folds: tuple[Validation, ...]
 
     @classmethod
     def draw(cls, training: Training, validation: Validation | None, seed: int) -> RacedRows | None:
@@ -259,13 +288,17 @@ class RacedRows(NamedTuple):
             row=None,
             levels=None,
         )
-        held = hold_out(raced, _HELD_OUT, seed)
-        assert held is not None
-        has_response = raced.response is None or raced.response[held.held == 0].any()
-        return cls(raced, held) if has_response else None
+        n_folds = _N_FOLDS if raced.n_rows < _FEW_ROWS else 1
+        folds = [hold_out(raced, _HELD_OUT, seed, turn) for turn in range(n_folds)]
+        known = tuple(fold for fold in folds if fold is not None and has_response(raced, fold))
+        return cls(raced, known) if known else None
 
-    @property
-    def held_weight(self) -> NDArray[np.float64] | None:
-        """Weights of the rows that are held out."""
-        weight = self.training.weight
-        return None if weight is None else weight[self.validation.held == 1]
+    def held_weight(self, fold: Validation) -> NDArray[np.float64]:
+        """Weights of the rows that are held out in a fold."""
+        weight, is_held = self.training.weight, fold.held == 1
+        return np.ones(int(is_held.sum())) if weight is None else weight[is_held]
+
+
+def has_response(training: Training, validation: Validation) -> bool:
+    """Whether the rows that are not held out have a class, or a response other than 0."""
+    return training.response is None or bool(training.response[validation.held == 0].any())
