@@ -146,6 +146,12 @@ class Fits(Question):
         parser.add_argument(
             "--splits", type=int, default=sys.maxsize, help="at most this many splits of each data set"
         )
+        parser.add_argument(
+            "--unchanged",
+            nargs="+",
+            default=[],
+            help="models of ours whose stored results still hold: the hashes of their models have not changed since",
+        )
         parser.add_argument("--build", help="with --show: results of another build of lhtree, by its digest")
 
     @abstractmethod
@@ -168,17 +174,29 @@ class Fits(Question):
         restore_runs(self.name)
         tasks = [task for task in self.plan(args) if task.seed < args.splits]
         if not args.show:
-            self._fit([task for task in tasks if self.is_chosen(task, args)], args.jobs)
-        results = collect(tasks)
-        stored = {model for _, model in read_runs(self.name)} & {task.model for task in tasks}
+            chosen = [task for task in tasks if self.is_chosen(task, args)]
+            self._fit([task for task in chosen if task.model not in args.unchanged], args.jobs)
+        results, runs = collect(tasks), read_runs(self.name)
+        stored = {model for _, model in runs} & {task.model for task in tasks}
         others = sorted(stored - {model for _, model in results})
-        if others:
+        kept = {
+            (task.data, task.model): {
+                seed: result for seed, result in runs[task.data, task.model].items() if seed < args.splits
+            }
+            for task in tasks
+            if task.model in args.unchanged and (task.data, task.model) in runs
+        }
+        if set(others) - set(args.unchanged):
             keys = read_json(self.name)["keys"]
-            told = ", ".join(f"{model} ({keys[model]})" for model in others)
+            told = ", ".join(f"{model} ({keys[model]})" for model in others if model not in args.unchanged)
             print(f"not on the page, because the stored results are of another build: {told}")
         if not args.show and not self.is_draft(args):
             write_runs(self.name, results, others)
-        return results
+        return results | kept
+
+    def builds(self, args: Args) -> list[str]:
+        keys = (read_json(self.name) or {"keys": {}})["keys"]
+        return sorted({*super().builds(args), *(keys[model] for model in args.unchanged if model in keys)})
 
     def _fit(self, tasks: Sequence[Task], n_jobs: int) -> None:
         missing = [task for task in tasks if not task.path.exists()]

@@ -139,6 +139,18 @@ def test_results_of_another_build_are_kept_and_named(folder, monkeypatch, capsys
     assert results.read_json("splits") == before
 
 
+def test_unchanged_models_keep_the_results_of_another_build(folder, monkeypatch):
+    answer(Splits())
+    before = results.read_json("splits")
+    monkeypatch.setattr(results, "version_key", lambda model: "another build")
+    question = Splits()
+    answer(question, "--unchanged", "cart", "--splits", "2")
+    assert not question.measured
+    assert "2 splits" in read_page(folder / "docs", "splits")
+    assert before["keys"]["cart"] in read_page(folder / "docs", "splits")
+    assert results.read_json("splits") == before
+
+
 def test_another_build_is_only_shown(folder):
     with pytest.raises(SystemExit, match="--show"):
         answer(Splits(), "--build", "0123456789ab")
