@@ -32,6 +32,6 @@ def test_commands_of_the_table(
 
 def test_readme_is_short_and_starts_with_boosting() -> None:
     text = README.read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= 120
+    assert len(text.splitlines()) <= 110
     assert text.count("![") == 1
     assert text.index("LHBoostClassifier") < text.index("CompactLHTClassifier")
