@@ -7,6 +7,7 @@ from sklearn.datasets import load_wine
 
 from lhtree import AdditiveLHTClassifier, AdditiveLHTRegressor
 from lhtree.reports._facts import LabelledTable, summarise
+from lhtree.reports._terms import _count_bars
 from support.browser import unfold
 
 FAST = {"n_bags": 3, "max_iter": 60, "n_iter_no_change": 10, "random_state": 0}
@@ -71,3 +72,18 @@ def test_page_has_curves_of_every_class(open_report):
     page.locator("#terms .controls label").nth(2).click()
     assert page.get_attribute("#terms path.line >> nth=0", "d") != first
     assert page.inner_text("#trees-title") == "Curves"
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(-1.7e308, 1.7e308), (1.0, np.nextafter(1.0, 2.0)), (0.0, 5e-324), (-7.0, 33.0)]
+)
+def test_bars_count_all_values_of_any_range(low, high):
+    x = np.array([low, low, high])
+    bars = _count_bars(x, low, high)
+    assert (bars[0], bars[-1], bars.sum()) == (2, 1, 3)
+
+
+def test_bars_are_those_of_a_histogram():
+    x = np.random.default_rng(0).normal(5.0, 3.0, 1000)
+    low, high = float(x.min()), float(x.max())
+    np.testing.assert_array_equal(_count_bars(x, low, high), np.histogram(x, 40, (low, high))[0])

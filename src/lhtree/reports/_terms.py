@@ -40,9 +40,21 @@ def _describe_curve(fitted: Model, term: Term, X: NDArray[Any]) -> dict[str, Any
         x, edges = x[np.isfinite(x)], find_edges(fitted, axis)
         ends = np.concatenate([x, edges]) if len(x) + len(edges) else np.zeros(1)
         span = float(ends.min()), float(ends.max())
-        density = np.histogram(x, _N_BARS, span)[0] if span[0] < span[1] else np.array([len(x)])
-        facts |= {"edges": edges.tolist(), "span": span, "density": density.tolist()}
+        facts |= {"edges": edges.tolist(), "span": span, "density": _count_bars(x, *span).tolist()}
     return facts | _describe_values(term)
+
+
+def _count_bars(x: NDArray[np.float64], low: float, high: float) -> NDArray[np.int64]:
+    """Return the number of values in bars of equal width, however wide or narrow; one bar if low is high.
+
+    ``np.histogram`` rejects ranges whose width overflows, and bars narrower than the distance between numbers.
+    """
+    if low == high:
+        return np.array([len(x)])
+    size = max(-low, high)
+    place = (x / size - low / size) / (high / size - low / size)
+    bar = np.minimum((place * _N_BARS).astype(np.int64), _N_BARS - 1)
+    return np.bincount(bar, minlength=_N_BARS)
 
 
 def _describe_surface(fitted: Model, term: Term) -> dict[str, Any]:
