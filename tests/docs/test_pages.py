@@ -5,10 +5,14 @@ from pathlib import Path
 import pytest
 
 from lhtree import (
+    AdditiveLHTClassifier,
+    AdditiveLHTRegressor,
     CompactLHTClassifier,
     CompactLHTRegressor,
     LHBoostClassifier,
     LHBoostRegressor,
+    LHEnsembleClassifier,
+    LHEnsembleRegressor,
     LHForestClassifier,
     LHForestRegressor,
     LHTClassifier,
@@ -47,6 +51,8 @@ def test_there_are_pages() -> None:
         *(LHTClassifier(), LHForestClassifier(), LHBoostClassifier()),
         *(LHTRegressor(), LHForestRegressor(), LHBoostRegressor()),
         *(CompactLHTClassifier(), CompactLHTRegressor()),
+        *(AdditiveLHTClassifier(), AdditiveLHTRegressor()),
+        *(LHEnsembleClassifier(), LHEnsembleRegressor()),
     ],
 )
 def test_parameters_are_listed(estimator: Predictor) -> None:
