@@ -16,6 +16,7 @@ QUESTIONS = {
     "paper": "the paper's three tables, its figures for wine and its claims, on the same splits for every method",
     "ablations": "effect of every parameter, changed alone in the paper's forest and in our mixed forest",
     "tables": "accuracy, log loss, AUC and time on public tables with categories and gaps",
+    "kinds": "losses by kind of data, from the stored results of accuracy, tables and regression",
     "regression": "R² and time on public tables with a number to predict",
     "compact": "what every part of the compact tree brings, in accuracy and log loss",
     "boosting": "what every part of the boosted model brings, in accuracy and log loss",

@@ -9,7 +9,7 @@ import numpy as np
 
 from .common import data as datasets
 from .common.draw import draw_differences, make_axes, save
-from .common.models import MODELS, TITLES
+from .common.models import MODELS, OURS, PEERS, TITLES
 from .common.pages import Docs, markdown_table
 from .common.results import Result, Results, Task, values
 from .common.scores import score
@@ -80,7 +80,8 @@ class Page:
     def __init__(self, results: Results) -> None:
         self.results = results
         self.names = [name for name in datasets.NAMES if any(key[0] == name for key in results)]
-        self.models = [model for model in MODELS if any(key[1] == model for key in results)]
+        order = (*reversed(OURS), *reversed(PEERS))
+        self.models = [model for model in order if any(key[1] == model for key in results)]
 
     def mean(self, name: str, model: str, metric: str) -> float:
         """Mean over the splits; NaN without any."""
@@ -101,12 +102,19 @@ class Page:
         return subtract(self.results, name, ours, peer, metric, test_share=0.0)
 
     def means(self, metric: str, digits: int = 4) -> str:
-        """Return a table of means: sets down, models across."""
+        """Return a table of means: models down, ours first, sets across; the best of a column is bold."""
+        found = np.array([[self.mean(name, model, metric) for name in self.names] for model in self.models])
+        found = np.column_stack([found, found.mean(axis=1)])
+        best = np.nanmax(found, axis=0) if metric == "accuracy" else np.nanmin(found, axis=0)
         rows = []
-        for name in self.names:
-            found = [self.mean(name, model, metric) for model in self.models]
-            rows.append([name, *("–" if math.isnan(value) else f"{value:.{digits}f}" for value in found)])
-        return markdown_table(["data", *(TITLES[model] for model in self.models)], rows)
+        for model, numbers in zip(self.models, found, strict=True):
+            texts = ["–" if math.isnan(value) else f"{value:.{digits}f}" for value in numbers]
+            marked = [
+                f"**{text}**" if value == top else text
+                for text, value, top in zip(texts, numbers, best, strict=True)
+            ]
+            rows.append([TITLES[model], *marked])
+        return markdown_table(["model", *self.names, "mean"], rows)
 
     def rivals(self, docs: Docs, peers: Sequence[str] = (*_RIVALS, "catboost")) -> str:
         """Return the mixed forest - each peer in points on every set, with verdicts, and draw it."""

@@ -18,7 +18,7 @@ class Regression(Tables):
     metric = "r2"
     models: ClassVar[tuple[str, ...]] = (
         *("boosted_regressor", "ensemble_regressor", "forest_regressor", "tree_regressor"),
-        *(name for name in REGRESSORS if ALL_MODELS[name].package != "lhtree"),
+        *(name for name in reversed(REGRESSORS) if ALL_MODELS[name].package != "lhtree"),
         *(name for name in TUNED if name.endswith("regressor")),
     )
     sources: ClassVar[dict[str, tables.Table]] = tables.NUMBERS

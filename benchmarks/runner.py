@@ -152,7 +152,9 @@ class Fits(Question):
             default=[],
             help="models of ours whose stored results still hold: the hashes of their models have not changed since",
         )
-        parser.add_argument("--build", help="with --show: results of another build of lhtree, by its digest")
+        parser.add_argument(
+            "--build", help="with --show: results of another build of lhtree, named as on the page"
+        )
 
     @abstractmethod
     def plan(self, args: Args) -> list[Task]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -96,13 +97,24 @@ def write_live_report(app: Any, exception: Exception | None) -> None:
 
 
 def mark_cells(app: Any, doctree: nodes.document) -> None:
-    """Mark cells of tables as short or long: their widths differ (site.css)."""
+    """Mark cells of tables as short or long, whose widths differ (site.css), and break long words of headings."""
     for cell in doctree.findall(nodes.entry):
         n_characters = len(cell.astext())
         if n_characters <= 16:
             cell["classes"].append("short")
         elif n_characters > 40:
             cell["classes"].append("long")
+    for head in doctree.findall(nodes.thead):
+        for text in list(head.findall(nodes.Text)):
+            text.parent.replace(text, nodes.Text(_allow_breaks(text)))
+
+
+def _allow_breaks(text: str) -> str:
+    """Return a heading whose long words may be broken before a capital: HistGradient, Boosting."""
+    words = [
+        re.sub("(?<=[a-z])(?=[A-Z])", "\u200b", word) if len(word) > 12 else word for word in text.split(" ")
+    ]
+    return " ".join(words)
 
 
 def setup(app: Any) -> None:

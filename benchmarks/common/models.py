@@ -219,16 +219,14 @@ def one_thread(name: str, model: Any, method: str = "predict_proba") -> Callable
 _chosen_build: list[str] = []
 
 
-def choose_build(digest: str) -> None:
-    """Read results of another build of lhtree; nothing may be fitted afterwards."""
-    _chosen_build[:] = [digest]
+def choose_build(key: str) -> None:
+    """Read results of another build of lhtree, named as on the pages; nothing may be fitted afterwards."""
+    _chosen_build[:] = [key]
 
 
 @functools.cache
 def _digest_ours() -> str:
     """Return a digest of the extension and of all modules that a fit or a prediction may import."""
-    if _chosen_build:
-        return _chosen_build[0]
     import lhtree._core
 
     folder = Path(lhtree.__file__).parent
@@ -244,5 +242,7 @@ def _digest_ours() -> str:
 def version_key(name: str) -> str:
     """Return the version that results of a model depend on; ours changes with every build."""
     package = ALL_MODELS[name].package if name in ALL_MODELS else "lhtree"
+    if _chosen_build and package == "lhtree":
+        return _chosen_build[0]
     own = f"-{_digest_ours()}" if package == "lhtree" else ""
     return f"{package}-{version(package)}{own}"
