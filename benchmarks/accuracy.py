@@ -9,7 +9,7 @@ import numpy as np
 
 from .common import data as datasets
 from .common.draw import draw_differences, make_axes, save
-from .common.models import MODELS, OURS, PEERS, TITLES
+from .common.models import MODELS, OURS, PEERS, TITLES, name_in_a_sentence
 from .common.pages import Docs, markdown_table
 from .common.results import Result, Results, Task, values
 from .common.scores import score
@@ -195,17 +195,32 @@ class Page:
         head = "data | boosted | best of HistGradientBoosting, XGBoost, LightGBM | difference in points"
         return markdown_table(f"{head} | log loss | CatBoost's | ratio", rows)
 
-    def mean_losses(self) -> str:
-        """Mean log loss over the sets, the least first."""
+    def over_sets(self, metric: str) -> dict[str, float]:
+        """Return the mean of a metric over the sets that all models have, the best model first."""
         names = [name for name in self.names if self.has(name, *self.models)]
         found = {
-            model: float(np.mean([self.mean(name, model, "log_loss") for name in names]))
-            for model in self.models
+            model: float(np.mean([self.mean(name, model, metric) for name in names])) for model in self.models
         }
-        ordered = sorted(found, key=lambda model: found[model])
+        return dict(sorted(found.items(), key=lambda item: item[1], reverse=metric == "accuracy"))
+
+    def mean_losses(self) -> str:
+        """Mean log loss over the sets, the least first."""
+        found = self.over_sets("log_loss")
         return markdown_table(
-            "model | mean log loss", [[TITLES[model], f"{found[model]:.4f}"] for model in ordered]
+            "model | mean log loss", [[TITLES[model], f"{value:.4f}"] for model, value in found.items()]
         )
+
+    def conclude(self) -> str:
+        """Return the best models and the best peer, by mean accuracy and by mean log loss, as a sentence."""
+        said = []
+        for metric, title in (("accuracy", "highest mean accuracy"), ("log_loss", "lowest mean log loss")):
+            found = self.over_sets(metric)
+            first, peer = next(iter(found)), next(model for model in found if model in PEERS)
+            beside = (
+                "" if first == peer else f" (best of the other libraries: {TITLES[peer]} {found[peer]:.4f})"
+            )
+            said.append(f"the {title} is that of {name_in_a_sentence(first)}, {found[first]:.4f}{beside}")
+        return f"**On the nine data sets {'; '.join(said)}.**"
 
     def draw(self, docs: Docs) -> None:
         """Draw accuracies as a table whose colour is the distance from the best of the row."""
@@ -234,6 +249,7 @@ class Page:
         """Draw the pictures and return the tables by their marks."""
         self.draw(docs)
         return {
+            "verdict": self.conclude(),
             "accuracy": self.means("accuracy"),
             "rivals": self.rivals(docs),
             "prototype": self.against_prototype(),

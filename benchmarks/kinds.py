@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .common import data, tables
-from .common.models import TITLES
+from .common.models import TITLES, name_in_a_sentence
 from .common.pages import Docs, markdown_table
 from .common.results import Results, keep_complete, read_json, read_runs
 from .runner import Args, Question
@@ -95,8 +95,10 @@ def render(losses: Results, facts: Mapping[str, Facts]) -> dict[str, str]:
 
 def _conclude(leaders: Mapping[str, str]) -> str:
     """Return the verdict: on how many kinds boosted trees have the lowest mean rank, and who has it elsewhere."""
-    others = [f"{TITLES[model]} ({kind})" for kind, model in leaders.items() if model != "boosted"]
-    elsewhere = f"; elsewhere the lowest has {', '.join(others)}" if others else ""
+    others = [
+        f"{name_in_a_sentence(model)} ({kind})" for kind, model in leaders.items() if model != "boosted"
+    ]
+    elsewhere = f"; elsewhere it is that of {', '.join(others)}" if others else ""
     n_led = len(leaders) - len(others)
     where = f"on {n_led} of {len(leaders)} kinds of data{elsewhere}"
     return f"**lhtree's boosted trees have the lowest mean rank {where}.**"

@@ -56,6 +56,7 @@ def render(results: Results, docs: Docs, question: Any) -> dict[str, str]:
     metrics = {"r2": "R²", "mae": "mean absolute error", "fit_seconds": "fit time"}
     strong.draw(docs, "regression-ranks", {"r2": "R²", "mae": "mean absolute error"})
     return {
+        "verdict": strong.conclude("r2", "R²"),
         "sources": describe(question.sources, every.sources),
         "ranks": "![Mean ranks](regression-ranks.png)\n\n" + strong.summary(metrics),
         "r2": every.means("r2"),

@@ -11,7 +11,7 @@ import numpy as np
 from .common import tables
 from .common.draw import make_axes, save
 from .common.encoders import wrap
-from .common.models import ALL_MODELS, TITLES
+from .common.models import ALL_MODELS, TITLES, name_in_a_sentence
 from .common.pages import Docs, markdown_table
 from .common.results import Result, Results, Task, values
 from .common.scores import score
@@ -113,6 +113,14 @@ class Ranks:
         rows = [[TITLES[model], *(f"{ranks[metric][model]:.2f}" for metric in metrics)] for model in order]
         return markdown_table(["model", *(f"mean rank: {title}" for title in metrics.values())], rows)
 
+    def conclude(self, metric: str, title: str) -> str:
+        """Return the three models of the lowest mean ranks as a sentence."""
+        ranks = self.ranks(metric)
+        first, *others = sorted(self.models, key=lambda model: ranks[model])[:3]
+        leader, *said = (f"{name_in_a_sentence(model)} ({ranks[model]:.2f})" for model in (first, *others))
+        where = f"by {title} on {len(self.sources)} tables"
+        return f"**The lowest mean rank {where}: {leader}, before {' and '.join(said)}.**"
+
     def compare(self, ours: str, peer: str, metric: str, digits: int = 4) -> str:
         """Return ours beside a peer on every table, and on how many it is at or above."""
         sign = _SIGNS.get(metric, 1.0)
@@ -171,6 +179,7 @@ def render(results: Results, docs: Docs, question: Any) -> dict[str, str]:
     metrics = {"accuracy": "accuracy", "log_loss": "log loss", "auc": "AUC", "fit_seconds": "fit time"}
     page.draw(docs, "tables-ranks", {name: metrics[name] for name in ("accuracy", "log_loss", "auc")})
     return {
+        "verdict": page.conclude("log_loss", "log loss"),
         "sources": describe(question.sources, page.sources),
         "ranks": "![Mean ranks](tables-ranks.png)\n\n" + page.summary(metrics),
         "accuracy": page.means("accuracy"),

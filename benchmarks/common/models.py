@@ -194,6 +194,12 @@ ALL_MODELS = MODELS | REGRESSORS | READABLE | TUNED | ENSEMBLES
 TITLES = {name: model.title for name, model in ALL_MODELS.items()}
 
 
+def name_in_a_sentence(name: str) -> str:
+    """Return the name of a model in a sentence, where ours need their library."""
+    title = TITLES[name].replace("boosted", "boosted trees")
+    return f"lhtree's {title}" if ALL_MODELS[name].package == "lhtree" else title
+
+
 _HUNDRED = {"catboost": {"iterations": 100}, "boosted": {"max_iter": 100}}
 
 

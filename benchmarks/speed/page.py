@@ -10,7 +10,7 @@ from . import boosting, categories, classes
 from .batch import SIZES
 from .fit import FORESTS, TREES
 from .models import TITLES
-from .targets import target_table
+from .targets import key_table, target_table
 
 # Offsets of the numbers at points; lines take turns, because their ends are often close.
 _OFFSETS = ((5, 5), (5, -11), (-15, 5), (-15, -11))
@@ -52,7 +52,7 @@ def _one_row(part: Result, _: Docs) -> str:
             rows.append(cells)
         depths = ", ".join(f"{TITLES[key]} {depth}" for key, depth in found["depths"].items())
         text += [
-            f"### {name}, {found['n_features']} features",
+            f"**{name}, {found['n_features']} features**",
             markdown_table("model | call | µs | wall µs", rows),
             f"Depth of our models: {depths}.",
         ]
@@ -76,7 +76,7 @@ def _batch(part: Result, docs: Docs) -> str:
         reached = f"{n_trees} trees of the mixed forest reach" if n_trees else "100 trees do not reach"
         steps = ", ".join(f"{count}: {value:.4f}" for count, value in equal["steps"].items())
         text += [
-            f"### {name}, {found['n_features']} features",
+            f"**{name}, {found['n_features']} features**",
             markdown_table(head, rows),
             f"{reached} XGBoost's accuracy of {equal['xgboost']:.4f} on held-out rows ({equal['n_splits']} splits); "
             f"accuracy by number of trees: {steps}.",
@@ -218,7 +218,7 @@ def render(results: dict[str, Any], docs: Docs) -> dict[str, str]:
     parts = {name: table(results[name], docs) for name, table in _TABLES.items() if name in results}
     if "scaling" in results:
         parts |= _scaling(results["scaling"], docs)
-    return {"targets": target_table(results)} | parts
+    return {"key": key_table(results), "targets": target_table(results)} | parts
 
 
 class Panel(NamedTuple):

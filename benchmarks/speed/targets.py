@@ -48,6 +48,21 @@ LIMITS: dict[str, str] = {
     "rows_batch_mixed forest": "cache: a thousand rows fit, more are read from memory",
 }
 
+# The figures at the top of the page, by their keys: the task and the peer.
+KEY_FIGURES: dict[str, tuple[str, str]] = {
+    "proba_cart_spambase": ("one row, one tree", "CART in scikit-learn"),
+    "row_onnx_spambase": ("one row, mixed forest of 100 trees", "LightGBM's 100 trees in onnxruntime"),
+    "boost_row_spambase": ("one row, boosted, 400 rounds", "LightGBM's 100 trees in onnxruntime"),
+    "batch_cart_magic": ("200,000 rows, one tree", "CART"),
+    "boost_batch_lightgbm_magic": ("200,000 rows, boosted", "LightGBM at equal log loss"),
+    "boost_batch_xgboost_magic": ("200,000 rows, boosted", "XGBoost at equal log loss"),
+    "fit_cart": ("fit of 1,000,000 × 50, one tree", "CART, stopped: at least"),
+    "fit_rf_magic": ("fit of magic, mixed forest", "RandomForest"),
+    "boost_mixed_1,000,000 × 50": ("fit of 1,000,000 × 50, boosted, 100 rounds", "LightGBM"),
+    "boost_catboost_magic": ("fit of magic, boosted, defaults", "CatBoost"),
+    "boost_catboost_spambase": ("fit of spambase, boosted, defaults", "CatBoost"),
+}
+
 Found = Iterator[tuple[str, Figure]]
 
 
@@ -166,3 +181,14 @@ def target_table(results: dict[str, Any]) -> str:
         limit = "" if figure.is_met else LIMITS.get(key, "")
         rows.append([*figure.row(), limit.format(**results["bound"]) if "bound" in results else limit])
     return markdown_table("what | target | measured | verdict | limiting factor", rows)
+
+
+def key_table(results: dict[str, Any]) -> str:
+    """Return the figures at the top of the page as speed-ups; a ratio of times, which should be small, is inverted."""
+    found = dict(find_figures(results))
+    rows = []
+    for key, (task, peer) in KEY_FIGURES.items():
+        if key in found:
+            ratio = found[key].measured if found[key].is_floor else 1 / found[key].measured
+            rows.append([task, peer, f"{ratio:.0f}×" if ratio >= 10 else f"{ratio:.2f}×"])
+    return markdown_table("task | peer | speed-up", rows)

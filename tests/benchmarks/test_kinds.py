@@ -46,7 +46,7 @@ def test_data_sets_are_of_all_kinds_that_fit(facts, found):
 def test_the_verdict_names_the_leaders_of_other_kinds():
     losses = make_losses(a=(1, 2, 3, 4, 5, 6), b=(4, 3, 2, 1, 5, 6))
     parts = kinds.render(losses, {"a": Facts(500, 0, 2), "b": Facts(2000, 1, 2)})
-    assert "on 2 of 3 kinds of data; elsewhere the lowest has LightGBM (with categories)." in parts["verdict"]
+    assert "on 2 of 3 kinds of data; elsewhere it is that of LightGBM (with categories)." in parts["verdict"]
 
 
 def test_kinds_without_tables_are_left_out():

@@ -8,7 +8,7 @@ from argparse import ArgumentParser
 
 import pytest
 from benchmarks.__main__ import QUESTIONS, make_parser
-from benchmarks.common import pages, results
+from benchmarks.common import models, pages, results
 from benchmarks.common.results import ROOT, Task
 
 from benchmarks import runner
@@ -154,6 +154,13 @@ def test_unchanged_models_keep_the_results_of_another_build(folder, monkeypatch)
 def test_another_build_is_only_shown(folder):
     with pytest.raises(SystemExit, match="--show"):
         answer(Splits(), "--build", "0123456789ab")
+
+
+def test_another_build_has_the_name_of_the_page(monkeypatch):
+    monkeypatch.setattr(models, "_chosen_build", [])
+    models.choose_build("lhtree-0.2.0-0123456789ab")
+    assert models.version_key.__wrapped__("boosted") == "lhtree-0.2.0-0123456789ab"
+    assert models.version_key.__wrapped__("cart").startswith("scikit-learn-")
 
 
 def test_a_draft_does_not_repeat_figures_of_the_page(folder):

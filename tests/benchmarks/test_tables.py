@@ -87,6 +87,8 @@ def test_ranks_share_ties_and_less_loss_is_better():
     assert ranks.ranks("accuracy") == {"rf": 1.75, "boosted": 1.25}
     assert ranks.ranks("log_loss") == {"rf": 1.5, "boosted": 1.5}
     assert "1 of 2" in ranks.compare("boosted", "rf", "log_loss")
+    said = "by accuracy on 2 tables: lhtree's boosted trees (1.25), before RandomForest (1.75)."
+    assert said in ranks.conclude("accuracy", "accuracy")
 
 
 def test_auc_of_three_classes_is_the_mean_of_each_against_the_rest():
