@@ -27,6 +27,7 @@ _REMEDIES = {
     "Unknown label type": "Bin a continuous target, for example with pandas.cut, or use a regressor.",
 }
 _LARGEST = 1e300  # of a response: sums over trees stay finite
+_PLAIN_KINDS = "biuU"  # of NumPy: classes that need none of the checks of scikit-learn
 
 
 Progress = Callable[[float], None] | None  # of a fit
@@ -67,9 +68,9 @@ def settle_labels(estimator: Any, y: NDArray[Any] | Labelled, weight: NDArray[np
         return Labels(codes, none, weight, none, response)
     classes, codes = y if isinstance(y, Labelled) else encode(y)
     try:
-        check_classification_targets(
-            np.repeat(classes, 3)
-        )  # alone they would look like too many for the rows
+        if classes.dtype.kind not in _PLAIN_KINDS:
+            # alone they would look like too many for the rows
+            check_classification_targets(np.repeat(classes, 3))
     except ValueError as error:
         if classes.dtype == object:
             kinds = sorted({type(label).__name__ for label in classes.tolist()})
@@ -125,7 +126,8 @@ def _check_classes(X: Any, y: Any, owner: str) -> NDArray[Any]:
             f"{owner} requires y to be passed, but the target y is None. Pass one class per row of X."
         )
     try:
-        classes: NDArray[Any] = column_or_1d(y, warn=True)
+        is_plain = type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in _PLAIN_KINDS
+        classes: NDArray[Any] = np.ascontiguousarray(y) if is_plain else column_or_1d(y, warn=True)
         if classes.dtype.kind in "OMm" and any(map(is_missing, classes)):  # scikit-learn fails at pd.NA
             raise ValueError("Input y contains NaN or None")
         assert_all_finite(classes, input_name="y")

@@ -45,36 +45,25 @@ class JointSpread:
         """Return the spread of training rows; None of few rows or very many features."""
         if model.n_features > MOST_FEATURES or len(rows) < _LEAST_ROWS:
             return None
-        places = np.linspace(0, len(rows) - 1, min(len(rows), _MOST_ROWS)).round().astype(np.int64)
-        steps = _find_steps(model, rows[places].expand())
-        products = (steps.T @ steps)[np.tril_indices(model.n_features)]
-        sums = steps.sum(axis=0)
-        own = cls(len(steps), _list_whole(sums), _list_whole(products), 0.0)
-        limit = float(np.quantile(own._measure(steps), _SHARE))
-        return cls(own.n_rows, own.sums, own.products, math.ceil(100.0 * limit) / 100.0)
+        steps = _find_steps(model, rows.thin(_MOST_ROWS).expand())
+        n_rows, sums, products = len(steps), steps.sum(axis=0), steps.T @ steps
+        distances = _measure(steps - sums / n_rows, _invert(n_rows, sums, products))
+        place = math.ceil(_SHARE * n_rows) - 1
+        limit = math.ceil(100.0 * float(np.partition(distances, place)[place])) / 100.0
+        return cls(n_rows, _list_whole(sums), _list_whole(products[_find_lower(len(sums))]), limit)
 
     @cached_property
     def _inverse(self) -> Floats:
         """The inverse of the shrunken covariance."""
         n_features = len(self.sums)
         products = np.zeros((n_features, n_features))
-        products[np.tril_indices(n_features)] = self.products
+        products[_find_lower(n_features)] = self.products
         products += np.tril(products, -1).T
-        mean = np.array(self.sums) / self.n_rows
-        covariance = products / self.n_rows - np.outer(mean, mean)
-        variance = np.maximum(np.diag(covariance), 0.0) + _LEAST_VARIANCE
-        share = n_features / (n_features + self.n_rows)
-        inverse = np.linalg.pinv((1.0 - share) * covariance + share * np.diag(variance), hermitian=True)
-        return np.asarray(inverse, dtype=np.float64)
-
-    def _measure(self, steps: Floats) -> Floats:
-        apart = steps - np.array(self.sums) / self.n_rows
-        squares = ((apart @ self._inverse) * apart).sum(axis=1)
-        return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
+        return _invert(self.n_rows, np.array(self.sums), products)
 
     def distances(self, model: Model, rows: Floats) -> Floats:
         """Return the Mahalanobis distance of encoded rows from the mean of the training rows."""
-        return self._measure(_find_steps(model, rows))
+        return _measure(_find_steps(model, rows) - np.array(self.sums) / self.n_rows, self._inverse)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for the header of a model file."""
@@ -91,7 +80,30 @@ def _find_steps(model: Model, rows: NDArray[Any]) -> Floats:
     """Return the normalised values of encoded rows in whole steps; 0 where they are missing."""
     with np.errstate(over="ignore"):
         normalised = rows / model.normalisation.scale - model.normalisation.centre / model.normalisation.scale
-    return np.nan_to_num(np.rint(_UNIT * np.clip(normalised, -_FAR, _FAR)))
+    steps = np.rint(_UNIT * np.clip(normalised, -_FAR, _FAR))
+    steps[np.isnan(steps)] = 0.0
+    return steps
+
+
+def _invert(n_rows: int, sums: NDArray[Any], products: Floats) -> Floats:
+    """Return the inverse of the shrunken covariance, which is positive definite."""
+    mean, n_features = sums / n_rows, len(sums)
+    covariance = products / n_rows - np.outer(mean, mean)
+    variance = np.maximum(covariance.diagonal(), 0.0) + _LEAST_VARIANCE
+    share = n_features / (n_features + n_rows)
+    covariance *= 1.0 - share
+    covariance.flat[:: n_features + 1] += share * variance
+    return np.asarray(np.linalg.inv(covariance), dtype=np.float64)
+
+
+def _measure(apart: Floats, inverse: Floats) -> Floats:
+    """Return the Mahalanobis length of differences from the mean, shape (n, m)."""
+    return np.asarray(np.sqrt(np.maximum(((apart @ inverse) * apart).sum(axis=1), 0.0)))
+
+
+def _find_lower(n_features: int) -> NDArray[np.bool_]:
+    """Return which products are stored: the lower triangle, row by row."""
+    return np.tri(n_features, dtype=bool)
 
 
 def _list_whole(values: Floats) -> tuple[int, ...]:

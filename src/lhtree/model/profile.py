@@ -98,8 +98,7 @@ class Profiler:
         self._columns: tuple[ColumnProfile | None, ...] = ()
         if encoding.n_columns > MOST_COLUMNS:
             return
-        places = np.linspace(0, len(rows) - 1, min(len(rows), _MOST_ROWS)).round().astype(np.int64)
-        self._rows = rows[places] if len(places) < len(rows) else rows
+        self._rows = rows.thin(_MOST_ROWS)
         columns: list[ColumnProfile | None] = [None] * encoding.n_columns
         for column, (own, n_missing) in counts.items():
             columns[column] = _profile_categories(own, n_missing)

@@ -56,6 +56,12 @@ class EncodedRows:
         numbers = self.numbers.take(rows, axis=0) if is_listed else self.numbers[rows]
         return EncodedRows(numbers, np.ascontiguousarray(self.codes[rows]), self.levels)
 
+    def thin(self, most: int) -> EncodedRows:
+        """Return at most some rows, at equal distances."""
+        if len(self) <= most:
+            return self
+        return self[np.linspace(0, len(self) - 1, most).round().astype(np.int64)]
+
     def with_numbers(self, numbers: NDArray[Any], levels: NDArray[np.int32]) -> EncodedRows:
         """Return the rows with other numbers."""
         return EncodedRows(numbers, self.codes, levels)
