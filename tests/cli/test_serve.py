@@ -7,7 +7,7 @@ import pytest
 
 import lhtree
 from lhtree.serve.decisions import DecisionLog
-from lhtree.serve.service import Service
+from lhtree.serve.service import Limits, Service
 from support.shop import fail, run, shop, succeed  # noqa: F401
 
 pytest.importorskip("fastapi")
@@ -63,6 +63,15 @@ def test_bad_usage(capsys, quick):
     )
     assert "none.jsonl" in fail(capsys, "replay", "none.jsonl", "model.lht").err
     assert "line 1 is not a decision" in fail(capsys, "replay", "data.csv", "model.lht").err
+
+
+def test_decisions_on_many_rows_are_replayed(capsys):
+    log = DecisionLog("decisions.jsonl")
+    service = Service("model.lht", Limits(n_rows=2000), log=log)
+    service.answer("predict", {"rows": [service.loaded.example] * 1500}, "first")
+    log.close()
+    found = succeed(capsys, "replay", "decisions.jsonl", "model.lht").out
+    assert found == "1 decisions, 1 with the same answer\n"
 
 
 def test_decisions_are_replayed(capsys):

@@ -5,7 +5,7 @@ import pytest
 import lhtree
 from lhtree.serve import Service, build_app
 from support.browser import PATIENCE, plain
-from support.serving import ROW, save_model, serving
+from support.serving import ROW, save_dated, save_model, serving
 
 pytest.importorskip("fastapi")
 HOSTILE = '<img src=x onerror="alert(1)">'
@@ -68,6 +68,18 @@ def test_the_form_has_a_field_per_column_and_follows_it(open_service):
     assert page.locator("#bars th").first.text_content().startswith(largest)
     assert page.locator("#reasons li").all_text_contents() == [one["text"] for one in answer["reasons"]]
     assert page.locator("#text").text_content() == answer["text"]
+
+
+def test_dates_are_chosen_from_a_calendar(open_service, tmp_path):
+    page, loaded = open_service(save_dated(tmp_path))
+    field = page.get_by_label("opened")
+    assert (field.get_attribute("type"), field.input_value()) == ("date", loaded.example["opened"])
+    sent, answer = wait_for(page, lambda: field.fill("2019-12-24"))
+    assert (sent["row"]["opened"], answer["prediction"]) == ("2019-12-24", "old")
+    hint = page.locator("#field-0-hint")
+    assert hint.text_content() == "outside the training range, 2020-03-18 to 2023-04-06 in training"
+    sent, _ = wait_for(page, lambda: field.fill(""))
+    assert sent["row"]["opened"] is None
 
 
 def test_missing_and_odd_values(open_service):

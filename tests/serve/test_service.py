@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import lhtree
-from lhtree.serve.columns import describe_columns
+from lhtree.serve.columns import describe_columns, make_example
+from lhtree.serve.schema import describe_api
 from lhtree.serve.service import Limits, Loaded, Refused, Service, load_model
-from support.serving import MODELS, ROW, fit_model, make_loans, save_model
+from support.serving import MODELS, ROW, fit_model, make_loans, save_dated, save_model
 
 ROWS = [ROW, ROW | {"income": None, "purpose": "house"}, ROW | {"age": 61, "town": None, "owns home": False}]
 
@@ -22,6 +23,11 @@ def loaded(request, tmp_path_factory):
 @pytest.fixture(scope="module")
 def loans(tmp_path_factory):
     return load_model(save_model("boost", tmp_path_factory.mktemp("model")))
+
+
+@pytest.fixture(scope="module")
+def dated(tmp_path_factory):
+    return load_model(save_dated(tmp_path_factory.mktemp("model")))
 
 
 def find_model(loaded):
@@ -220,6 +226,39 @@ def test_bad_requests_are_rejected(loans, tmp_path, rejects):
             of_numbers.explain({"row": ROW, "counterfactuals": 1, "to": to})
     with rejects:
         of_numbers.explain({"row": ROW, "target": 3})
+
+
+class TestDates:
+    def test_columns_have_their_range_in_training(self, dated):
+        column = dated.columns[0]
+        assert column == {
+            "name": "opened",
+            "kind": "date",
+            "low": "2020-03-18",
+            "high": "2023-04-06",
+            "example": "2021-11-11",
+            "missing": 0.0,
+        }
+        assert make_example(describe_columns(replace(dated.model, profile=None)))["opened"] == "2023-04-06"
+        assert describe_api(dated, Limits())["components"]["schemas"]["Row"]["properties"]["opened"] == {
+            "type": ["string", "null"],
+            "format": "date",
+            "description": "A date, from 2020-03-18 to 2023-04-06 in training; null if it is unknown.",
+            "examples": ["2021-11-11"],
+        }
+
+    def test_predictions_are_those_of_the_model(self, dated):
+        rows = [{"opened": day, "income": 30.0} for day in ("2020-05-01", "2023-01-31T12:30", None)]
+        found = [one["prediction"] for one in dated.predict({"rows": rows})["predictions"]]
+        assert found == find_model(dated).predict(rows).tolist() == ["old", "new", "new"]
+        answer = dated.explain({"row": rows[1], "reasons": 1})
+        assert answer["row"]["opened"] == "2023-01-31"
+
+    @pytest.mark.parametrize("value", [5, True, [1], "", "today", "20210506", "6.5.2021", "2021-02-30"])
+    def test_other_values_are_rejected(self, dated, value):
+        with pytest.raises(Refused) as caught:
+            dated.predict({"rows": [{"opened": value, "income": 30.0}]})
+        assert [one[:3] for one in caught.value.findings] == [(0, "opened", "wrong_type")]
 
 
 def test_columns_without_a_summary_have_examples():

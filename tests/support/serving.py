@@ -64,6 +64,20 @@ def save_model(kind, folder):
     return path
 
 
+def save_dated(folder):
+    """Save a model with a column of dates that decides."""
+    random = np.random.default_rng(0)
+    days = random.integers(18336, 19457, 300)
+    table = pd.DataFrame(
+        {"opened": days.astype("M8[D]").astype("M8[s]"), "income": random.normal(30, 8, 300)}
+    )
+    path = folder / "dated.lht"
+    lhtree.save(
+        lhtree.LHBoostClassifier(15, random_state=0).fit(table, np.where(days > 18800, "new", "old")), path
+    )
+    return path
+
+
 ROW = {"age": 44, "income": 21900.0, "purpose": "car", "town": "town 3", "owns home": True}
 
 

@@ -163,6 +163,9 @@ def test_what_is_not_a_date_is_rejected(rejects, tmp_path):
         model.predict(X.assign(opened=3.0))
     with rejects:
         model.predict([{"opened": "6.5.2021", "income": 3.0}])
+    for text in ("20210506", "today", "2021-02-30"):
+        with rejects:
+            model.predict([{"opened": text, "income": 3.0}])
     with rejects:
         LHBoostClassifier(3, monotonic_cst={"opened": 1}).fit(X, y)
     with rejects:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -79,7 +80,7 @@ def replay(
     n_decisions, n_other = 0, 0
     differing: list[dict[str, Any]] = []
     with reading(model):
-        loaded = load_model(model)
+        loaded = load_model(model, n_rows=sys.maxsize)  # the service may have had any limit
     with reading(log):
         for one in repeat(log, loaded):
             n_decisions += 1

@@ -6,11 +6,11 @@ import math
 from typing import Any
 
 from ..model.model import Model
-from ..tables.encoders import Dropped, Levels
+from ..tables.encoders import Dates, Dropped, Levels
 
 
 def describe_columns(model: Model) -> list[dict[str, Any]]:
-    """Return name, kind and example of every column, with the range of numbers in training, or the categories."""
+    """Return name, kind and example of every column, with its range in training, or the categories."""
     return [_describe(model, number) for number in range(model.encoding.n_columns)]
 
 
@@ -31,10 +31,14 @@ def _describe(model: Model, number: int) -> dict[str, Any]:
         code = profile.codes[0] if profile is not None and profile.codes else 0
         example = categories[code] if categories else None
         return {"name": name, "kind": "category", "categories": categories, "example": example, **missing}
+    edges = () if profile is None else profile.edges
     feature = int(encoding.ptr[number])
+    if isinstance(encoder, Dates):
+        newest, oldest = (encoder.decode(ends[feature:]) for ends in (model.span.low, model.span.high))
+        example = encoder.decode(edges[len(edges) // 2 :]) if edges else newest
+        return {"name": name, "kind": "date", "low": oldest, "high": newest, "example": example, **missing}
     low, high = (_finite(ends[feature]) for ends in (model.span.low, model.span.high))
     is_whole = bool(model.span.is_whole[feature])
-    edges = () if profile is None else profile.edges
     middle = edges[len(edges) // 2] if edges else None if low is None or high is None else low / 2 + high / 2
     return {
         "name": name,

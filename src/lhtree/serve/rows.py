@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..tables.columns import ArrayColumn
-from ..tables.encoders import Dropped, Levels
+from ..tables.encoders import ColumnEncoder, Dates, Dropped, Levels
 from ..tables.encoding import Encoding
-from ..tables.errors import find_nearest, shorten
+from ..tables.errors import TableError, find_nearest, shorten
 
 _ABSENT = object()
 LARGEST = 1e308  # of numbers
@@ -26,7 +28,7 @@ class Finding(NamedTuple):
 
 KINDS = {
     "missing_field": "The row has no value for a field.",
-    "wrong_type": "The value is not a number, or not text, as the model expects.",
+    "wrong_type": "The value is not a number, a date or text, as the model expects.",
     "out_of_range": "The number is too large for a float.",
     "unknown_field": "The model does not use this field; it is ignored.",
     "unseen_category": "The category was not seen in training.",
@@ -36,7 +38,8 @@ KINDS = {
 
 class _Field(NamedTuple):
     name: str
-    known: frozenset[Any] | None  # categories; None for numbers
+    known: frozenset[Any]  # categories
+    check: Callable[[int, str, Any, list[Finding]], None] | None  # of single values; None for categories
     encoder: Any
     column: ArrayColumn  # for messages and spellings
 
@@ -60,7 +63,8 @@ class RowChecker:
         self._fields = [
             _Field(
                 name,
-                frozenset(each.categories) if isinstance(each, Levels) else None,
+                frozenset(each.categories or ()),
+                _choose_check(each),
                 each,
                 _name_column(name),
             )
@@ -98,8 +102,8 @@ class RowChecker:
             own[field.name] = value
             if value is None:
                 continue
-            if field.known is None:
-                _check_number(number, field.name, value, errors)
+            if field.check is not None:
+                field.check(number, field.name, value, errors)
             elif type(value) not in _PLAIN:
                 errors.append(_expect(number, field, value))
             elif value not in field.known:
@@ -128,6 +132,23 @@ class RowChecker:
 
 def _name_column(name: str) -> ArrayColumn:
     return ArrayColumn(None, name)
+
+
+def _choose_check(encoder: ColumnEncoder) -> Callable[[int, str, Any, list[Finding]], None] | None:
+    if isinstance(encoder, Levels):
+        return None
+    return _check_date if isinstance(encoder, Dates) else _check_number
+
+
+def _check_date(number: int, name: str, value: Any, errors: list[Finding]) -> None:
+    try:
+        if type(value) is str:
+            ArrayColumn(np.array([value], dtype=object), name).days()
+            return
+    except TableError:
+        pass
+    message = f"{name!r} is {shorten(value)}: pass a date such as 2026-01-31, or null where it is unknown."
+    errors.append(Finding(number, name, "wrong_type", message))
 
 
 def _check_number(number: int, name: str, value: Any, errors: list[Finding]) -> None:

@@ -173,6 +173,13 @@ def _column_schema(column: dict[str, Any], *, is_strict: bool) -> dict[str, Any]
             "description": f"A number, {known}null if it is unknown.",
             "examples": [column["example"]],
         }
+    if column["kind"] == "date":
+        return {
+            "type": ["string", "null"],
+            "format": "date",
+            "description": f"A date, from {column['low']} to {column['high']} in training; null if it is unknown.",
+            "examples": [column["example"]],
+        }
     categories = column["categories"]
     types = sorted(
         {"string" if isinstance(one, str) else "number" for one in categories} or {"string", "number"}

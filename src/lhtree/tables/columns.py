@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from datetime import date, time, timedelta
@@ -23,7 +24,9 @@ Category = str | int | float | bool
 _DATES = (date, np.datetime64)
 _TIMES = (*_DATES, time, timedelta, np.timedelta64)
 _NUMBERS = (Real, Decimal, np.bool_)
-_LETTERS = 10  # of a date such as 2026-01-31
+_DATE = re.compile(
+    r"\d{4}-\d\d-\d\d", re.ASCII
+)  # NumPy reads other text as dates, too, such as today and 20260131
 _HELD = {"dates": "dates", "times": "times", "mixed": "text and numbers", "other": "other objects"}
 _REMEDIES = {
     "dates": "pass numbers, or text for categories",
@@ -116,8 +119,7 @@ class Column(ABC):
         elif self.kind == "categories":
             codes, found = self.distinct()
             texts = [self.clean(str(value)) if not is_missing(value) else None for value in found]
-            known = [None if text is None else str(text)[:_LETTERS] for text in texts]
-            dates = np.array([*map(self._parse_date, known), None], dtype="M8[D]")[codes]
+            dates = np.array([*map(self._parse_date, texts), None], dtype="M8[D]")[codes]
         elif self.kind in ("numbers", "nothing") and np.isnan(self.numbers()).all():
             return np.full(len(self), np.nan)
         else:
@@ -125,11 +127,15 @@ class Column(ABC):
         days = dates.astype("M8[D]")
         return np.where(np.isnat(days), np.nan, days.astype(np.int64).astype(np.float64))
 
-    def _parse_date(self, text: str | None) -> np.datetime64 | None:
+    def _parse_date(self, text: Category | None) -> np.datetime64 | None:
+        if text is None:
+            return None
         try:
-            return None if text is None else np.datetime64(text, "D")
-        except ValueError:
-            raise self._refuse_dates(f"text such as {shorten(text)}") from None
+            if (found := _DATE.match(str(text))) is not None:
+                return np.datetime64(found[0], "D")
+        except ValueError:  # for example the 30th of February
+            pass
+        raise self._refuse_dates(f"text such as {shorten(text)}")
 
     def _refuse_dates(self, held: str) -> TableError:
         return TableError(

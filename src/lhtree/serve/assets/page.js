@@ -59,12 +59,14 @@ class Field {
 
   describe() {
     const { kind, low, high, categories } = this.column;
+    if (kind === "date") return `${low} to ${high} in training`;
     if (kind === "number") return low === null ? "number" : `${writeNumber(low)} to ${writeNumber(high)} in training`;
     return categories.length > MOST_OPTIONS ? `one of ${categories.length.toLocaleString("en")} categories` : "";
   }
 
   makeInput(id) {
     const { kind, categories, is_whole: isWhole } = this.column;
+    if (kind === "date") return make("input", { id, type: "date" });
     if (kind === "number") {
       return make("input", { id, type: "text", inputmode: isWhole ? "numeric" : "decimal", spellcheck: "false" });
     }
@@ -94,6 +96,9 @@ class Field {
       const known = categories.find((one) => String(one) === text);
       value = known === undefined ? text : known;
       if (known === undefined) told = "not seen in training";
+    } else if (kind === "date") {
+      value = text || null;
+      if (text && (text < low || text > high)) told = `outside the training range, ${told}`;
     } else if (text !== "") {
       value = Number(text.replace(",", "."));
       if (!Number.isFinite(value)) {
