@@ -4,6 +4,7 @@ import copy
 import pickle
 import pickletools
 import zlib
+from dataclasses import replace
 
 import joblib
 import numpy as np
@@ -80,6 +81,14 @@ def test_damaged_models_in_pickles_are_rejected(fitted):
     other = type(fitted)()
     with pytest.raises(lhtree.ModelFileError):
         other.__setstate__(state | {"_model": zlib.compress(b"not a model")})
+
+
+def test_models_that_cannot_be_packed_raise_an_error(monkeypatch):
+    model = lhtree.LHTClassifier().fit(np.arange(20.0)[:, None], np.arange(20) < 10)
+    damaged = replace(model._model, seed=-1)
+    monkeypatch.setattr(model, "_model", damaged)
+    with pytest.raises(ValueError, match="cannot be saved"):
+        pickle.dumps(model)
 
 
 def test_classes_that_files_cannot_hold_survive_pickles(tmp_path):

@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import __version__
 from .._core import Scorer
 from .._parameters import MOST_THREADS, refuse
-from ..files import pack_bytes, unpack_bytes
+from ..files import can_store, pack_bytes, unpack_bytes
 from ..grow.sources import MemoryTable, Sample
 from ..grow.training import Training, prepare
 from ..interpret import Interpretable
@@ -92,16 +92,13 @@ class Predictor(Interpretable, BaseEstimator):  # type: ignore[misc]  # scikit-l
     def __getstate__(self) -> dict[str, Any]:
         """Return the attributes, with the bytes of the model file in place of the model.
 
-        Pickles, and files of joblib and skops, thus refer to no class but that of the estimator. A model that files
-        cannot hold, for example because its classes are dates, stays an object.
+        Pickles, and files of joblib and skops, thus refer to no class but that of the estimator. A model whose classes
+        files cannot store, such as dates, stays an object.
         """
         state: dict[str, Any] = super().__getstate__()
-        if self._model is None:
+        if self._model is None or not can_store(self._model.classes):
             return state
-        try:
-            return state | {"_model": pack_bytes(self._model, type(self).__name__)}
-        except (TypeError, ValueError):
-            return state
+        return state | {"_model": pack_bytes(self._model, type(self).__name__)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         content = state.get("_model")

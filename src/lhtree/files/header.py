@@ -422,6 +422,15 @@ def encode_classes(classes: NDArray[Any]) -> dict[str, Any]:
     return {"dtype": name, "values": values}
 
 
+def can_store(classes: NDArray[Any]) -> bool:
+    """Whether model files can store the classes; for example, they cannot store dates."""
+    try:
+        encode_classes(classes)
+    except TypeError:
+        return False
+    return True
+
+
 def _narrow(dtype: np.dtype[Any], values: list[str]) -> np.dtype[Any]:
     """Return a dtype of text that is no wider than the values: every prediction takes its width."""
     width = min(dtype.itemsize // 4, max(map(len, values), default=1))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from ..model.model import Model
 from ..tables.encoders import Dates, Dropped, Levels
 
@@ -35,7 +37,7 @@ def _describe(model: Model, number: int) -> dict[str, Any]:
     feature = int(encoding.ptr[number])
     if isinstance(encoder, Dates):
         newest, oldest = (encoder.decode(ends[feature:]) for ends in (model.span.low, model.span.high))
-        example = encoder.decode(edges[len(edges) // 2 :]) if edges else newest
+        example = encoder.decode(np.array(edges[len(edges) // 2 :])) if edges else newest
         return {"name": name, "kind": "date", "low": oldest, "high": newest, "example": example, **missing}
     low, high = (_finite(ends[feature]) for ends in (model.span.low, model.span.high))
     is_whole = bool(model.span.is_whole[feature])
