@@ -12,6 +12,7 @@ QUESTIONS = {
     "readable": "accuracy, log loss and fit time of models that people read, by the count of their numbers",
     "additive": "log loss, AUC, R² and time of additive models beside EBM, linear models and compact trees",
     "speed": "speed of lhtree and its peers: one row, batches, fits, memory, imports, scaling, limits of the machine",
+    "time": "log loss against the CPU time of a fit, for boosting libraries with few and with many rounds",
     "explain": "cost of explanations relative to predictions and to permutation SHAP",
     "paper": "the paper's three tables, its figures for wine and its claims, on the same splits for every method",
     "ablations": "effect of every parameter, changed alone in the paper's forest and in our mixed forest",

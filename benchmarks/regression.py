@@ -1,5 +1,6 @@
 """Tables with a number to predict: every regressor on the same splits."""
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from .common import tables
@@ -21,7 +22,7 @@ class Regression(Tables):
         *(name for name in reversed(REGRESSORS) if ALL_MODELS[name].package != "lhtree"),
         *(name for name in TUNED if name.endswith("regressor")),
     )
-    sources: ClassVar[dict[str, tables.Table]] = tables.NUMBERS
+    sources: ClassVar[Mapping[str, Any]] = tables.NUMBERS
 
     def score(self, model: Any, part: Any) -> Result:
         return score_numbers(model, part)

@@ -3,12 +3,13 @@
 import argparse
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from .common import tables
+from .common.data import Split
 from .common.draw import make_axes, save
 from .common.encoders import wrap
 from .common.models import ALL_MODELS, TITLES, name_in_a_sentence
@@ -28,7 +29,7 @@ class Tables(Fits):
         *("boosted", "ensemble", "mixed_forest", "catboost", "lightgbm", "hist_gb", "rf"),
         *("catboost_tuned", "lightgbm_tuned", "xgboost_tuned"),
     )
-    sources: ClassVar[dict[str, tables.Table]] = tables.CLASSES
+    sources: ClassVar[Mapping[str, Any]] = tables.CLASSES
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         super().add_arguments(parser)
@@ -51,7 +52,7 @@ class Tables(Fits):
         ]
 
     def measure(self, task: Task) -> Result:
-        part = tables.split(task.data, task.seed)
+        part = self.load(task.data, task.seed)
         model = ALL_MODELS[task.model]
         estimator = wrap(task.model, model.build(task.seed), part.X)
         with warnings.catch_warnings():
@@ -59,6 +60,10 @@ class Tables(Fits):
             result = self.score(estimator, part)
         fitted = estimator[-1] if hasattr(estimator, "steps") else estimator
         return result | ({"n_blocks": model.count(fitted)} if model.count else {})
+
+    def load(self, name: str, seed: int) -> Split:
+        """Return a split of a table."""
+        return tables.split(name, seed)
 
     def score(self, model: Any, part: Any) -> Result:
         """Fit and score one model."""
@@ -156,7 +161,7 @@ _OURS = (
 )
 
 
-def describe(sources: dict[str, tables.Table], names: Sequence[str]) -> str:
+def describe(sources: Mapping[str, tables.Table], names: Sequence[str]) -> str:
     """Return where the tables come from, their rows, columns, categories and gaps."""
     rows: list[list[Any]] = []
     for name in names:

@@ -15,6 +15,10 @@ COLOURS = {
     "paper forest": "#2171b5",
     "Fisher forest": "#238b45",
     "mixed forest": "#cb181d",
+    "boosted": "#800026",
+    "ensemble": "#253494",
+    "additive": "#41ab5d",
+    "compact tree": "#6a51a3",
     "mixed forest, as accurate as XGBoost": "#fc9272",
 }
 PEER_COLOURS = {

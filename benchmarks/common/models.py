@@ -127,6 +127,7 @@ READABLE = {
         distribution="interpret-core",
         n_jobs=1,
     ),
+    "additive": _model("additive", "lhtree.AdditiveLHTClassifier", n_jobs=1),
     # The penalty that was the default when the stored results were measured.
     "compact": _model("compact tree", "lhtree.CompactLHTClassifier", n_jobs=1, penalty=1.0),
     "compact_auto": _model("compact tree", "lhtree.CompactLHTClassifier", n_jobs=1),
@@ -190,7 +191,24 @@ ENSEMBLES = {
     "ensemble": _model("ensemble", "lhtree.LHEnsembleClassifier", n_jobs=1),
     "ensemble_regressor": _model("ensemble", "lhtree.LHEnsembleRegressor", n_jobs=1),
 }
-ALL_MODELS = MODELS | REGRESSORS | READABLE | TUNED | ENSEMBLES
+# Boosting libraries at their defaults with other numbers of rounds.
+_ROUNDS = {
+    "boosted": ("max_iter", (25, 50, 100, 200, 400, 800)),
+    "catboost": ("iterations", (50, 100, 300, 1000)),
+    "lightgbm": ("n_estimators", (25, 50, 100, 200, 400)),
+    "xgboost": ("n_estimators", (25, 50, 100, 200, 400)),
+    "hist_gb": ("max_iter", (25, 50, 100, 200, 400)),
+}
+BY_ROUNDS = {
+    f"{name}_{n}": Model(
+        f"{MODELS[name].title}, {n} rounds",
+        MODELS[name].package,
+        functools.partial(MODELS[name].build, **{parameter: n}),
+    )
+    for name, (parameter, counts) in _ROUNDS.items()
+    for n in counts
+}
+ALL_MODELS = MODELS | REGRESSORS | READABLE | TUNED | ENSEMBLES | BY_ROUNDS
 TITLES = {name: model.title for name, model in ALL_MODELS.items()}
 
 

@@ -1,21 +1,11 @@
-"""When to use lhtree: verdicts on the nine data sets, problems with a known Bayes error, pictures that show why."""
+"""When to use lhtree: problems with a known Bayes error, and pictures that show why."""
 
 import argparse
-from typing import NamedTuple
 
 from ..common.pages import Docs
-from ..common.results import Result, Results, Task, keep_complete, read_runs
+from ..common.results import Result, Results, Task, keep_complete
 from ..runner import Args, Fits
 from . import runs
-
-
-class Found(NamedTuple):
-    """Fits on the problems, and what two other questions found on the nine data sets."""
-
-    fits: Results
-    accuracy: Results
-    paper: Results
-    sizes: list[int]
 
 
 class When(Fits):
@@ -39,29 +29,23 @@ class When(Fits):
     def measure(self, task: Task) -> Result:
         return runs.measure(task)
 
-    def run(self, args: Args) -> Found:
-        others = read_runs("accuracy"), read_runs("paper")
-        if not all(others) and not args.quick:
-            raise SystemExit(
-                "The nine data sets are missing: run `python -m benchmarks accuracy` and `paper` first."
-            )
-        return Found(keep_complete(super().run(args), runs.COMPARED), *others, self.sizes(args))
+    def run(self, args: Args) -> Results:
+        return keep_complete(super().run(args), runs.COMPARED)
 
-    def page(self, results: Found, docs: Docs) -> dict[str, str]:
+    def page(self, results: Results, docs: Docs) -> dict[str, str]:
         from . import page
         from .draw import draw_curves
         from .pictures import draw_pictures
 
-        parts = {
-            "run": page.say_run(results.fits),
-            "sweeps": page.table_sweeps(results.fits),
-            "scaling": page.table_scaling(results.fits, results.sizes),
+        sizes = sorted({int(name.split()[1]) for name, _ in results if name.split()[0] in runs.SCALING})
+        draw_curves(docs, "when-scaling", page.curves(results, sizes))
+        return {
+            "run": page.say_run(results),
+            "time": page.table_time(results),
+            "sweeps": page.table_sweeps(results),
+            "scaling": page.table_scaling(results, sizes),
+            "pictures": draw_pictures(docs),
         }
-        if results.accuracy and results.paper:
-            parts |= page.table_nine(results.accuracy, results.paper)
-            parts["time"] = page.table_time(results.accuracy, results.fits)
-        draw_curves(docs, "when-scaling", page.curves(results.fits, results.sizes))
-        return parts | {"pictures": draw_pictures(docs)}
 
 
 QUESTION = When()

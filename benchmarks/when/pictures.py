@@ -1,13 +1,12 @@
 """Three problems of two features that show why lhtree wins or loses: a diagonal, XOR, outliers."""
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..common.models import MODELS
+from ..common.models import ALL_MODELS
 from ..common.pages import Docs, markdown_table
 from ..common.scores import accuracy
 from .draw import Region, draw_regions
@@ -15,7 +14,7 @@ from .problems import Rows, mislabel
 
 _N_ROWS, _N_TEST = 250, 10_000
 _N_SEEDS = 10
-_SHOWN = ("cart", "rf", "paper_tree", "readable_tree", "mixed_forest")
+_SHOWN = ("boosted", "compact", "mixed_forest", "rf", "catboost")
 _NOISE = 0.05  # share of wrong labels: Bayes' rule reaches 95 %
 
 
@@ -47,18 +46,11 @@ def draw_outliers(random: np.random.Generator, n_rows: int) -> Rows:
     return X, y
 
 
-_TREES = {MODELS[name].title: MODELS[name].build for name in _SHOWN}
-_SCALES = {
-    "logistic regression": MODELS["logistic"].build,
-    "RandomForest": MODELS["rf"].build,
-    "paper forest, standard scaling": partial(MODELS["paper_forest"].build, normalize="standard"),
-    "paper forest, robust scaling": MODELS["paper_forest"].build,
-    "mixed forest": MODELS["mixed_forest"].build,
-}
+_MODELS = {ALL_MODELS[name].title: ALL_MODELS[name].build for name in _SHOWN}
 PLANES = {
-    "diagonal": Plane("diagonal", draw_diagonal, _TREES),
-    "xor": Plane("XOR", draw_xor, _TREES),
-    "outliers": Plane("2 % outliers", draw_outliers, _SCALES),
+    "diagonal": Plane("diagonal", draw_diagonal, _MODELS),
+    "xor": Plane("XOR", draw_xor, _MODELS),
+    "outliers": Plane("2 % outliers", draw_outliers, _MODELS),
 }
 
 

@@ -1,4 +1,4 @@
-"""Fits of ours and the peers on problems with a known Bayes error, and on pieces of EEG."""
+"""Fits of our models and the peers on problems with a known Bayes error, and on pieces of EEG."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -6,12 +6,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ..common.data import Data, Split, load
-from ..common.models import MODELS
+from ..common.models import ALL_MODELS
 from ..common.results import Result, Task
 from ..common.scores import score
 from .problems import SCALING, SWEEPS, Clusters
 
-COMPARED = ("logistic", "rf", "extra_trees", "xgboost", "catboost", "paper_forest", "mixed_forest")
+OURS = ("boosted", "ensemble", "mixed_forest", "additive", "compact")
+PEERS = ("logistic", "rf", "xgboost", "catboost")
+COMPARED = OURS + PEERS
 SIZES = (100, 300, 1000, 3000, 10_000)
 N_TEST = 10_000
 N_SWEEP = 1000  # training rows of the sweeps
@@ -65,7 +67,7 @@ def draw(key: str, seed: int, n_test: int = N_TEST) -> Drawn:
 def measure(task: Task) -> Result:
     """Fit and score one model on one drawing."""
     drawn = draw(task.data, task.seed)
-    result = score(MODELS[task.model].build(task.seed), drawn.split)
+    result = score(ALL_MODELS[task.model].build(task.seed), drawn.split)
     return result | {"bayes_error": drawn.bayes_error}
 
 

@@ -1,4 +1,4 @@
-"""Synthetic problems have the Bayes error they say; verdicts and facts of data sets."""
+"""Synthetic problems have the Bayes error they say; verdicts on them."""
 
 import math
 
@@ -7,18 +7,7 @@ import pytest
 from benchmarks.common.data import Data
 from benchmarks.common.pages import fill_text
 from benchmarks.common.statistics import Mean
-from benchmarks.when.page import (
-    OURS,
-    PEERS,
-    TIMED_OURS,
-    TIMED_PEERS,
-    compare_fits,
-    count_verdicts,
-    curves,
-    say_verdict,
-    table_scaling,
-    table_sweeps,
-)
+from benchmarks.when.page import curves, say_verdict, table_scaling, table_sweeps
 from benchmarks.when.problems import ERROR, SCALING, Clusters
 from benchmarks.when.runs import COMPARED, N_PIECES, N_SWEEP, cut_out, draw, sweep_key
 
@@ -66,25 +55,6 @@ def test_verdicts():
     assert say_verdict(Mean(-0.01, 0.005, 0, 0, 0)) == "**loses -1.00**"
     assert say_verdict(Mean(-0.01, 0.02, 0, 0, 0)) == "ties (-1.00)"
     assert say_verdict(Mean(-0.01, math.inf, 0, 0, 0)) == "-1.00"
-
-
-def test_counts_and_times_of_ours_against_peers():
-    results = {
-        (name, model): {seed: {"accuracy": accuracy, "log_loss": 1 - accuracy} for seed in (0, 1)}
-        for name in ("wine", "seeds")
-        for models, accuracy in ((PEERS, 0.8), (OURS, 0.9))
-        for model in models
-    }
-    for metric in ("accuracy", "log_loss"):
-        table = count_verdicts(results, ["wine", "seeds"], metric)
-        assert table.count("2 / 0 / 0") == len(PEERS) * len(OURS)
-    timed = {
-        (name, model): {0: {"fit_seconds": seconds}, 1: {"accuracy": 0.9}}  # a split that was not timed
-        for name in ("wine", "seeds")
-        for models, seconds in ((TIMED_PEERS, 1.0), (TIMED_OURS, 2.0))
-        for model in models
-    }
-    assert compare_fits(timed, ["wine", "seeds"]).count(" 2×") == len(TIMED_PEERS) * len(TIMED_OURS)
 
 
 def test_tables_leave_out_what_is_not_there():
