@@ -111,15 +111,14 @@ def table_verdicts(curves: dict[str, Curve]) -> str:
         if library == "boosted":
             continue
         seconds, loss = curve[_DEFAULTS[library]]
-        # A peer may be slower than our slowest fit, or behind our fastest one.
-        within = min(seconds, max(one[0] for one in ours.values()))
-        same_time = interpolate(ours, within, axis=0) / loss - 1
+        reached = [one[1] for one in ours.values() if one[0] <= seconds]
+        in_its_time = float(np.nanmin([*reached, interpolate(ours, seconds, axis=0)]))
         same_loss = interpolate(ours, loss, axis=1) / seconds
         fastest = min(one[0] for one in ours.values()) / seconds
         rows.append(
             [
                 f"{MODELS[library].title}, {_DEFAULTS[library]:,} rounds",
-                f"{same_time:+.1%}",
+                f"{in_its_time / loss - 1:+.1%}",
                 f"below {fastest:.2f}×" if math.isnan(same_loss) else f"{same_loss:.2f}×",
             ]
         )
