@@ -180,3 +180,6 @@ def test_what_is_not_a_date_is_rejected(rejects, tmp_path):
             export(model, tmp_path / "a.out")
     with rejects:
         lhtree.export_sql(model)
+    additive = lhtree.AdditiveLHTClassifier(n_bags=2, max_iter=20, random_state=0).fit(X, y)
+    with rejects:
+        additive.to_excel()

@@ -27,6 +27,7 @@ def write_formula(model: Model, row: int, output: str) -> str:
             f"the model has {model.n_classes} classes, and a formula needs two: use export_sql, export_c or "
             "export_onnx."
         )
+    model.encoding.refuse_dates("formulas")
     for name, encoder in zip(model.column_names, model.encoding.encoders, strict=True):
         if not isinstance(encoder, (Dropped, Numbers)) and encoder.features[0] != LEVEL:
             raise ValueError(

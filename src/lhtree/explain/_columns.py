@@ -364,7 +364,7 @@ def _describe(
         names = [*map(str, encoder.categories), UNSEEN_LEVEL]
         group, labels = _group_categories(encoder.recall(features), names, n_groups)
     elif isinstance(encoder, Dates):
-        days = encoder.newest - features[:, 0].astype(np.float64)
+        days = encoder.read_days(features)
         group, labels = _group_numbers(days, n_groups, lambda days: list(map(write_date, days.tolist())))
         years = 1970.0 + days / 365.2425
         value = np.array([_find_median(years[group == i]) for i in range(len(labels))])

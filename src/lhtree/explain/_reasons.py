@@ -13,8 +13,7 @@ from .._parameters import check_count, is_real, refuse
 from ..model.model import Model, read
 from ..model.numbers import write_value
 from ..model.profile import ColumnProfile
-from ..tables.columns import ArrayColumn
-from ..tables.encoders import UNSEEN_LEVEL, Dates, Levels
+from ..tables.encoders import Levels
 from ..tables.errors import find_nearest
 from ._contributions import find_contributions
 
@@ -200,12 +199,7 @@ class Comparer:
     def values(self, column: int, X: NDArray[Any]) -> NDArray[Any]:
         """Return the values of a column in encoded rows: numbers, or categories as objects."""
         encoding = self._learned.encoding
-        encoder, own = encoding.encoders[column], X[:, encoding.features_of(column)]
-        if isinstance(encoder, Levels):
-            return np.array([*encoder.categories, UNSEEN_LEVEL, None], dtype=object)[encoder.recall(own)]
-        if isinstance(encoder, Dates):
-            return np.array([encoder.decode(row) for row in own], dtype=object)
-        return own[:, 0]
+        return encoding.encoders[column].list_values(X[:, encoding.features_of(column)])
 
     def describe(self, column: int, values: NDArray[Any]) -> list[str]:
         """Return a comparison for each of some values, such as "high: above 90 % of training rows"."""
@@ -215,9 +209,8 @@ class Comparer:
             return [
                 "missing" if one is None else self._describe_share(shares.get(one)) for one in values.tolist()
             ]
-        is_date = isinstance(encoder, Dates)
-        if isinstance(encoder, Dates):
-            values = encoder.newest - ArrayColumn(values, "").days()
+        high_words, low_words = encoder.comparisons
+        values = encoder.measure(values)
         found = self._find_shares(column, values)
         if found is None:
             return ["missing" if one != one else "" for one in values.tolist()]
@@ -227,9 +220,9 @@ class Comparer:
             if value != value:
                 texts.append("missing")
             elif low >= _TYPICAL and low >= high:
-                texts.append(f"{'early: before' if is_date else 'high: above'} {_write(low)} {self._noun}")
+                texts.append(f"{high_words} {_write(low)} {self._noun}")
             elif high >= _TYPICAL:
-                texts.append(f"{'late: after' if is_date else 'low: below'} {_write(high)} {self._noun}")
+                texts.append(f"{low_words} {_write(high)} {self._noun}")
             else:
                 texts.append("typical")
         return texts

@@ -12,7 +12,6 @@ from ..model.levels import find_levels
 from ..model.model import CLIP, Model
 from ..model.shares import list_memberships
 from ..model.trees import Trees
-from ..tables.encoders import Dates
 
 # The values of a row are stored in planes, each with one value per feature. Blocks of several features and slopes read
 # the clipped plane. Blocks of one feature read a plane that differs in the value that replaces missing ones.
@@ -156,20 +155,9 @@ class Walks(NamedTuple):
     levels: WalkLevels | None  # of symmetric trees without confidences, in place of their blocks
 
 
-def refuse_dates(fitted: Model) -> None:
-    """Raise an error if a model has columns of dates, which exported code does not divide."""
-    pairs = zip(fitted.column_names, fitted.encoding.encoders, strict=True)
-    names = [name for name, encoder in pairs if isinstance(encoder, Dates)]
-    if names:
-        raise ValueError(
-            f"the model has columns of dates ({', '.join(names)}), which exports do not take: score with lhtree, or "
-            "turn dates into numbers before fit."
-        )
-
-
 def find_walks(fitted: Model) -> Walks:
     """Return the branching blocks and leaves of a model; raise an error if it has columns of dates."""
-    refuse_dates(fitted)
+    fitted.encoding.refuse_dates("exports")
     trees = fitted.trees
     is_leaf = trees.left < 0
     branching, leaves = np.flatnonzero(~is_leaf), np.flatnonzero(is_leaf)

@@ -32,7 +32,6 @@ from ..evaluation.measures import find_ranks
 from ..model.model import Model
 from ..model.records import Bins, BoostRecord, RacedSetting
 from ..model.trees import Trees
-from ..tables.encoders import Dates
 from ..tables.errors import TableWarning, find_nearest
 from ..tables.frames import refuse_infinity
 from ..tables.normalise import Normalisation
@@ -484,10 +483,9 @@ def find_monotonic(constraints: Any, training: Training) -> NDArray[np.int8] | N
         raise refuse("monotonic_cst", constraints, "None with more than two classes")
     of_features = np.zeros(encoding.n_features, dtype=np.int8)
     for column, value in enumerate(values):
-        if value and encoding.categories[column] is not None:
-            raise refuse("monotonic_cst", constraints, f"0 for {names[column]!r}, which is categorical")
-        if value and isinstance(encoding.encoders[column], Dates):
-            raise refuse("monotonic_cst", constraints, f"0 for {names[column]!r}, which holds dates")
+        noun = encoding.encoders[column].noun
+        if value and noun != "numbers":
+            raise refuse("monotonic_cst", constraints, f"0 for {names[column]!r}, which holds {noun}")
         if value:
             of_features[encoding.features_of(column)] = value
     # The target of the trees is the second class.

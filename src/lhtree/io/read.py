@@ -245,7 +245,7 @@ def make_frame(encoding: Encoding, encoded: NDArray[np.float64]) -> Any:
             known += [UNSEEN_LEVEL] if len(codes) and codes.max() == len(known) else []
             columns[name] = pandas.Categorical.from_codes(codes, known)
         elif isinstance(encoder, Dates):
-            columns[name] = make_dates(encoder.newest - own[:, 0])
+            columns[name] = make_dates(encoder.read_days(own))
         else:
             columns[name] = own[:, 0] if own.shape[1] else np.full(len(own), np.nan)
     return pandas.DataFrame(columns)

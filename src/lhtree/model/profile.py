@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..tables.encoders import Dates, Levels, Numbers
+from ..tables.encoders import Levels
 from ..tables.encoding import Encoding
 from ..tables.rows import EncodedRows
 from .joint import JointSpread
@@ -105,7 +105,7 @@ class Profiler:
         numbers = {
             column: values
             for column, values in list_columns(encoding, self._rows)
-            if isinstance(encoding.encoders[column], (Numbers, Dates))
+            if encoding.encoders[column].categories is None
         }
         if numbers:
             for column, profile in zip(numbers, _profile_columns(np.array([*numbers.values()])), strict=True):

@@ -19,7 +19,6 @@ from ..model.numbers import write_share, write_value
 from ..model.profile import ColumnProfile
 from ..model.records import Provenance
 from ..scorer import Scorer, load_scorer
-from ..tables.encoders import Dates, write_date
 from ..tables.errors import find_nearest
 from ._drift import draw_drift, draw_lines, draw_table, encode_text, wrap_page
 
@@ -55,7 +54,7 @@ class Missing(NamedTuple):
     text: str
 
 
-class Rows(NamedTuple):
+class TextTable(NamedTuple):
     """A table of texts."""
 
     title: str
@@ -67,10 +66,10 @@ class Picture(NamedTuple):
     """HTML, and tables that Markdown shows instead."""
 
     html: str
-    tables: tuple[Rows, ...] = ()
+    tables: tuple[TextTable, ...] = ()
 
 
-Part = Paragraph | Missing | Rows | Picture
+Part = Paragraph | Missing | TextTable | Picture
 
 
 def document(
@@ -215,10 +214,8 @@ def _describe_data(facts: dict[str, Any], learned: Model) -> Iterator[Part]:
         if column is None:
             rows.append((name, "ignored", "–", "–"))
             continue
-        kind = "numbers" if encoder.categories is None else "categories"
-        kind = "dates" if isinstance(encoder, Dates) else kind
-        rows.append((name, kind, _write_values(learned, number, column), write_share(column.missing)))
-    yield Rows("Columns in training", ("column", "kind", "values", "missing"), rows)
+        rows.append((name, encoder.noun, _write_values(learned, number, column), write_share(column.missing)))
+    yield TextTable("Columns in training", ("column", "kind", "values", "missing"), rows)
 
 
 def _write_values(learned: Model, number: int, column: ColumnProfile) -> str:
@@ -226,10 +223,8 @@ def _write_values(learned: Model, number: int, column: ColumnProfile) -> str:
     encoder = learned.encoding.encoders[number]
     if encoder.categories is None:
         first = learned.encoding.features_of(number).start
-        if isinstance(encoder, Dates):
-            days = (encoder.newest - end[first] for end in (learned.span.high, learned.span.low))
-            return " to ".join(map(write_date, days))
-        return " to ".join(write_value(float(end[first])) for end in (learned.span.low, learned.span.high))
+        ends = sorted(encoder.decode(end[first:]) for end in (learned.span.low, learned.span.high))
+        return " to ".join(end if isinstance(end, str) else write_value(end) for end in ends)
     pairs = list(zip(column.codes, column.shares, strict=False))
     shown = ", ".join(f"{encoder.categories[code]} {write_share(share)}" for code, share in pairs[:_FEW])
     n_more = len(encoder.categories) - min(len(pairs), _FEW)
@@ -251,11 +246,11 @@ def _describe_method(facts: dict[str, Any], scorer: Scorer) -> Iterator[Part]:
     yield _list_facts("", pairs)
     settings = (facts["provenance"] or {}).get("settings") or facts["parameters"]
     rows = [(name, _write_setting(value)) for name, value in settings.items()]
-    yield Rows("Settings in use", ("setting", "value"), rows)
+    yield TextTable("Settings in use", ("setting", "value"), rows)
     found = scorer.importances()
     order = sorted(zip(found.names, found.values, strict=True), key=lambda pair: -pair[1])
     rows = [(name, write_share(float(value), 1)) for name, value in order[:_MOST_IMPORTANT] if value > 0.0]
-    yield Rows("Most important columns (share of the gain in training)", ("column", "importance"), rows)
+    yield TextTable("Most important columns (share of the gain in training)", ("column", "importance"), rows)
 
 
 def _write_setting(value: Any) -> str:
@@ -282,7 +277,7 @@ def _describe_performance(facts: dict[str, Any], measured: Any) -> Iterator[Part
             f"share of {event.positive}": [band.rate for band in event.bands],
         }
         title = f"Calibration of {event.positive} by tenths of the rows, largest probabilities first"
-        yield Rows(title, COLUMNS, event.rows())
+        yield TextTable(title, COLUMNS, event.rows())
         highest = max(max(band.probability, band.rate) for band in event.bands)
         yield Picture(draw_lines(names, lines, [share for share in _GRID if share <= highest]))
 
@@ -312,14 +307,14 @@ def _describe_stability(scorer: Scorer, X: Any) -> Iterator[Part]:
         yield Missing("a comparison of new rows with the training table: pass rows as data")
         return
     for title, heads, rows in monitor(scorer, take_columns(scorer, X)).tables():
-        yield Rows(f"Data against the training table: {title}", heads, rows)
+        yield TextTable(f"Data against the training table: {title}", heads, rows)
 
 
 def _describe_monitoring(periods: Sequence[Drift]) -> Iterator[Part]:
     if not periods:
         yield Missing("results of lhtree monitor over some periods")
         return
-    tables = (Rows(*table) for drift in periods for table in drift.tables())
+    tables = (TextTable(*table) for drift in periods for table in drift.tables())
     yield Picture(draw_drift(periods, level=3), tuple(tables))
 
 
@@ -331,11 +326,11 @@ def _describe_changes(facts: dict[str, Any], learned: Model) -> Iterator[Part]:
     edits = () if learned.additive is None else learned.additive.edits
     if edits:
         rows = [(str(number), _write_setting(edit)) for number, edit in enumerate(edits, 1)]
-        yield Rows("Edits of curves", ("edit", "what changed"), rows)
+        yield TextTable("Edits of curves", ("edit", "what changed"), rows)
 
 
-def _list_facts(title: str, pairs: Iterable[tuple[str, str]]) -> Rows:
-    return Rows(title, ("", ""), list(pairs))
+def _list_facts(title: str, pairs: Iterable[tuple[str, str]]) -> TextTable:
+    return TextTable(title, ("", ""), list(pairs))
 
 
 def _list_tables(result: Any, missing: str) -> Iterator[Part]:
@@ -344,7 +339,7 @@ def _list_tables(result: Any, missing: str) -> Iterator[Part]:
         yield Missing(missing)
         return
     for title, heads, rows in result.tables():
-        yield Rows(title, heads, rows)
+        yield TextTable(title, heads, rows)
 
 
 def _count_gaps(sections: dict[str, list[Part]]) -> str:

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .columns import Category, Codes, Column, is_missing, settle
+from .columns import ArrayColumn, Category, Codes, Column, is_missing, settle
 from .errors import TableError
 
 UNSEEN_LEVEL = "(not seen in training)"  # represents such a category where a row is decoded
@@ -37,7 +37,14 @@ class ColumnEncoder(ABC):
         Whether encoded rows store the number of the level instead of the features.
     needs_responses : bool
         Whether the features depend on the responses of the training rows.
+    noun : str
+        The values of the column, in messages and tables.
+    comparisons : tuple of str
+        Words before the share of training rows whose first feature is lower, and higher.
     """
+
+    noun: ClassVar[str] = "numbers"
+    comparisons: ClassVar[tuple[str, str]] = ("high: above", "low: below")
 
     categories: tuple[Category, ...] | None = None
     is_coded: ClassVar[bool] = False
@@ -64,6 +71,14 @@ class ColumnEncoder(ABC):
     @abstractmethod
     def decode(self, x: NDArray[Any]) -> Any:
         """Return the value that the features of a row represent; None where a category is missing."""
+
+    def list_values(self, features: NDArray[Any]) -> NDArray[Any]:
+        """Return the values that the features of rows represent: numbers, or objects."""
+        return np.array([self.decode(row) for row in features], dtype=object)
+
+    def measure(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return the first feature of values of a column of numbers or dates."""
+        return values
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
@@ -100,6 +115,10 @@ class Numbers(ColumnEncoder):
         """Return the number."""
         return float(x[0])
 
+    def list_values(self, features: NDArray[Any]) -> NDArray[Any]:
+        """Return the numbers."""
+        return features[:, 0]
+
     def to_dict(self) -> dict[str, Any]:
         """Return what ``read_encoder`` takes."""
         return {"kind": "numbers"} | ({"has_indicator": True} if self.has_indicator else {})
@@ -119,6 +138,8 @@ class Dates(ColumnEncoder):
     """
 
     newest: int
+    noun: ClassVar[str] = "dates"
+    comparisons: ClassVar[tuple[str, str]] = ("early: before", "late: after")
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -146,6 +167,14 @@ class Dates(ColumnEncoder):
     def decode(self, x: NDArray[Any]) -> Any:
         """Return the date as text, such as 2026-01-31; None if it is missing."""
         return None if np.isnan(x[0]) else write_date(self.newest - int(x[0]))
+
+    def measure(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return the days from dates to the newest training date."""
+        return self.newest - ArrayColumn(values, "").days()
+
+    def read_days(self, features: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the dates of rows in days since 1970-01-01, NaN where they are missing."""
+        return np.asarray(self.newest - features[:, 0].astype(np.float64))
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``read_encoder`` takes."""
@@ -183,6 +212,7 @@ class Levels(ColumnEncoder):
     """A column of categories, which are found again in every spelling; subclasses define their features."""
 
     categories: tuple[Category, ...] = field()
+    noun: ClassVar[str] = "categories"
 
     @cached_property
     def _place(self) -> dict[Any, int]:
@@ -266,6 +296,10 @@ class Levels(ColumnEncoder):
         """Return the category that the features of a row represent; None if it is missing."""
         code = int(self.recall(x[None])[0])
         return None if code < 0 else (*self.categories, UNSEEN_LEVEL)[code]
+
+    def list_values(self, features: NDArray[Any]) -> NDArray[Any]:
+        """Return the categories of rows; None where they are missing."""
+        return np.array([*self.categories, UNSEEN_LEVEL, None], dtype=object)[self.recall(features)]
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,6 @@ from .encoders import (
     LEVEL,
     STATISTIC,
     ColumnEncoder,
-    Dates,
     LevelNumbers,
     Numbers,
     TargetStatistic,
@@ -119,7 +118,18 @@ class Encoding:
     @cached_property
     def is_date(self) -> NDArray[np.bool_]:
         """Whether features are parts of a date, shape (m,)."""
-        return np.array([isinstance(encoder, Dates) for encoder in self.encoders])[self.column]
+        return np.array([encoder.noun == "dates" for encoder in self.encoders])[self.column]
+
+    def refuse_dates(self, what: str) -> None:
+        """Raise an error if there are columns of dates, which exported code does not divide into features."""
+        names = [
+            name for name, encoder in zip(self.names, self.encoders, strict=True) if encoder.noun == "dates"
+        ]
+        if names:
+            raise ValueError(
+                f"the model has columns of dates ({', '.join(names)}), which {what} do not take: score with lhtree, or "
+                "turn dates into numbers before fit."
+            )
 
     @cached_property
     def is_statistic(self) -> NDArray[np.bool_]:
