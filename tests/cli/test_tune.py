@@ -53,6 +53,14 @@ class TestTune:
         assert model.get_params() == expected.get_params()
         assert (model.predict_proba(X) == expected.predict_proba(X)).all()
 
+    def test_saved_model_keeps_the_provenance_that_fit_stores(self, capsys):
+        succeed(capsys, *QUICK, "--out", "tuned.lht")
+        succeed(capsys, "fit", *TABLE, "--model", "tree", "--out", "fitted.lht")
+        tuned, fitted = (lhtree.inspect(path)["provenance"] for path in ("tuned.lht", "fitted.lht"))
+        assert tuned["source"] == fitted["source"]
+        assert tuned["source"]["sha256"]
+        assert tuned["target"] == "y"
+
     @pytest.mark.parametrize("kind", ["tree", "forest", "boost"])
     def test_command_fits_the_saved_model(self, capsys, monkeypatch, kind):
         setting = {"direction": "mixed", "min_samples_leaf": 7, "max_depth": 6}

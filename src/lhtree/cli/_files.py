@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import hashlib
 import io
 import os
 import re
@@ -14,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
@@ -42,6 +44,20 @@ _ENDINGS = {
 }
 _GROUP_BYTES = 1 << 23  # size of row groups of Parquet and Arrow files
 _PART_BYTES = 1 << 26  # size of the files of a folder, before compression
+
+
+def add_provenance(model: Any, path: str, target: str, held: dict[str, Any] | None = None) -> Any:
+    """Return the model with its target, the date, the file with its hash, and the results on held-out rows."""
+    source: dict[str, Any] = {"path": "standard input" if path == "-" else path}
+    if os.path.isfile(path):
+        digest = hashlib.sha256()
+        with reading(path), open(path, "rb") as file:
+            while part := file.read(1 << 20):
+                digest.update(part)
+        source["sha256"] = digest.hexdigest()
+    now = datetime.now(timezone.utc).isoformat(timespec="seconds")
+    provenance = replace(model.provenance, target=target, date=now, source=source, holdout=held)
+    return replace(model, provenance=provenance)
 
 
 def load_scorer(path: str) -> Scorer:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import replace
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,7 +19,6 @@ from ..io.streams import open_stream
 from ..tables.errors import check_known, find_nearest
 from . import _options
 from ._errors import ExitCode, Problem, writing
-from ._errors import reading as reading_file
 from ._estimator import (
     Calibrate,
     ClassWeight,
@@ -37,7 +33,7 @@ from ._estimator import (
     read_number,
     read_quantiles,
 )
-from ._files import check_place
+from ._files import add_provenance, check_place
 from ._fit_summary import describe, describe_table, show_fit
 from ._holdout import hold_out, order_rows
 from ._show import note, show_json, write_bytes
@@ -435,7 +431,7 @@ def fit(
             f"{size if model is Kind.BOOST and estimator.min_samples_leaf != 'auto' else ''}",
             quiet=notes_quiet,
         )
-    estimator._model = _add_provenance(estimator._model, data, ", ".join(target), held)
+    estimator._model = add_provenance(estimator._model, data, ", ".join(target), held)
     try:
         estimator.declare(**declared)
     except ValueError as error:
@@ -561,20 +557,6 @@ def _note_many_classes(training: TrainingTable | FilePasses, target: str, *, qui
             "pass --task regression",
             quiet=quiet,
         )
-
-
-def _add_provenance(model: Any, path: str, target: str, held: dict[str, Any] | None) -> Any:
-    """Return the model with its target, the date, the file with its hash, and the results on held-out rows."""
-    source: dict[str, Any] = {"path": "standard input" if path == "-" else path}
-    if os.path.isfile(path):
-        digest = hashlib.sha256()
-        with reading_file(path), open(path, "rb") as file:
-            while part := file.read(1 << 20):
-                digest.update(part)
-        source["sha256"] = digest.hexdigest()
-    now = datetime.now(timezone.utc).isoformat(timespec="seconds")
-    provenance = replace(model.provenance, target=target, date=now, source=source, holdout=held)
-    return replace(model, provenance=provenance)
 
 
 def _fit_passes(estimator: Any, file: FilePasses, target: str, *, quiet: bool) -> dict[str, Any]:

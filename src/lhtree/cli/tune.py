@@ -16,7 +16,7 @@ from ..model.numbers import write_share
 from . import _options
 from ._errors import ExitCode, Problem, writing
 from ._estimator import OPTIONS, Kind, Model
-from ._files import check_place
+from ._files import add_provenance, check_place
 from ._show import clean, note, show_bar, show_json, show_table, write_seconds
 
 if TYPE_CHECKING:
@@ -152,8 +152,10 @@ def tune(
         raise
     show(tuned)
     if out is not None:
+        best = tuned.best_estimator_
+        best._model = add_provenance(best._model, data, target)
         with writing(out):
-            lhtree.save(tuned.best_estimator_, out)
+            lhtree.save(best, out)
         note(f"{out} written: the best setting, fitted on all rows", quiet=quiet)
 
 

@@ -339,8 +339,8 @@ positive : class label or None
     ``monotonic_cst`` refers to its probability. It is stored in the model and does not change predictions.
 calibrate : {None, "sigmoid", "isotonic"}
     Calibrate the probabilities, with a sigmoid of log-odds or an isotonic map for each class, learned by 5-fold
-    cross-fitting and kept where held-out rows gain by it; fitting takes six times as long. ``predict`` returns the
-    class most probable after calibration.
+    cross-fitting and kept where held-out rows gain by it; fitting takes six times as long. With fewer than 1,000
+    rows, "isotonic" uses the sigmoid. ``predict`` returns the class most probable after calibration.
 max_one_hot : int
     A categorical column with more categories becomes target statistics: one feature per class (one for two
     classes), the share of the class among the training rows of the category, shrunk towards that of all rows.

@@ -30,6 +30,7 @@ _N_ERRORS = 2.0  # standard errors that a more flexible map must gain
 _N_WRONG = 1.0  # rows of another class, of all rows, that smoothed labels count
 _LEAST = 1e-3  # probabilities of trees and forests are clipped to it before their logarithm is scaled
 _LEAST_KEPT = 1e-6  # and to this, if they are kept
+_LEAST_ROWS = 1000.0  # for steps: with fewer, they gained nothing or did harm
 _SIGMOID_WEIGHT = 30.0  # rows that the sigmoid counts for in every step of an isotonic map
 _LONGEST_LINE = 0.5  # of an isotonic map, in log-odds
 _CERTAIN = 40.0  # e^-40 + 1 is 1 in double precision
@@ -117,14 +118,15 @@ def learn_calibration(rows: Scored, fold: NDArray[np.int64], method: str) -> Cal
     """Return the most flexible map that is better than the one before it by more than two standard errors.
 
     The maps are, from simple to flexible, the identity, a sigmoid and steps; each is tried only if the one before it
-    was better. A row that is predicted with certainty and is of another class costs most, and few rows rarely include
+    was better, and steps only with 1,000 rows. A row that is predicted with certainty and is of another class costs most, and few rows rarely include
     one. So labels are smoothed: of n rows (the effective number, if they have weights), the share 1 / (n + 2) of each
     label is shared by the other classes.
     """
-    learners = [_keep, _learn_sigmoid, *([_learn_isotonic] if method == "isotonic" else [])]
-    losses = np.empty((len(learners), len(fold)))
     total = rows.weight.sum()
     n_effective = total**2 / (rows.weight @ rows.weight)
+    has_steps = method == "isotonic" and n_effective >= _LEAST_ROWS
+    learners = [_keep, _learn_sigmoid, *([_learn_isotonic] if has_steps else [])]
+    losses = np.empty((len(learners), len(fold)))
     smoothing = _N_WRONG / (n_effective + 2.0 * _N_WRONG)
     for number in np.unique(fold):
         is_held = fold == number
