@@ -109,6 +109,12 @@ def test_docstrings_describe_every_parameter(estimator):
         assert lines[found + 1].startswith("    ")
 
 
+@pytest.mark.parametrize("estimator", [LHTClassifier, LHForestClassifier])
+def test_docstrings_name_the_settings_for_accuracy_first(estimator):
+    first = " ".join(estimator.__doc__.partition("Parameters\n")[0].split()[:40])
+    assert f'For accuracy, use ``{estimator.__name__}(direction="mixed")``' in first
+
+
 @cache
 def fit_once(model):
     return clone(model).fit(*make_clouds(200, 5, 2))

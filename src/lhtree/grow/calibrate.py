@@ -118,9 +118,9 @@ def learn_calibration(rows: Scored, fold: NDArray[np.int64], method: str) -> Cal
     """Return the most flexible map that is better than the one before it by more than two standard errors.
 
     The maps are, from simple to flexible, the identity, a sigmoid and steps; each is tried only if the one before it
-    was better, and steps only with 1,000 rows. A row that is predicted with certainty and is of another class costs most, and few rows rarely include
-    one. So labels are smoothed: of n rows (the effective number, if they have weights), the share 1 / (n + 2) of each
-    label is shared by the other classes.
+    was better, and steps only with 1,000 rows. A row that is predicted with certainty and is of another class costs
+    most, and few rows rarely include one. So labels are smoothed: of n rows (the effective number, if they have
+    weights), the share 1 / (n + 2) of each label is shared by the other classes.
     """
     total = rows.weight.sum()
     n_effective = total**2 / (rows.weight @ rows.weight)
