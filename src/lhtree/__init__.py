@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 # The module of every public name, as in the stub for type checkers. A module is imported when one of its names is used.
 _STUB = Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")
