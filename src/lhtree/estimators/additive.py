@@ -256,8 +256,20 @@ class AdditiveLHTClassifier(Classifier, BaseAdditive):
 
     Attributes
     ----------
-    classes_, n_features_in_, feature_names_in_, trees_, n_leaves_, depth_, feature_importances_
-        As for :class:`LHTClassifier`; ``trees_`` has a tree for every curve and surface, whose leaves are its steps.
+    classes_ : array of shape (K,)
+        The classes in ascending order.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : array of shape (m,)
+        Names of the columns of X, if X had names.
+    trees_ : sequence of tree views
+        A tree for every curve and surface, whose leaves are its steps.
+    n_leaves_ : int
+        Number of leaves of all trees.
+    depth_ : int
+        Maximum depth of the trees.
+    feature_importances_ : array of shape (m,)
+        Shares of the columns in the mean absolute values of all curves and surfaces; they sum to 1.
     curves_ : list of Curve
         Curves of the columns.
     surfaces_ : list of Surface
@@ -412,10 +424,30 @@ class AdditiveLHTRegressor(Regressor, BaseAdditive):
 
     Attributes
     ----------
-    n_features_in_, feature_names_in_, trees_, n_leaves_, depth_, feature_importances_
-        As for :class:`LHTRegressor`; ``trees_`` has a tree for every curve and surface, whose leaves are its steps.
-    curves_, surfaces_, intercept_, edits_, n_iter_, learning_rate_
-        As for :class:`AdditiveLHTClassifier`.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : array of shape (m,)
+        Names of the columns of X, if X had names.
+    trees_ : sequence of tree views
+        A tree for every curve and surface, whose leaves are its steps.
+    n_leaves_ : int
+        Number of leaves of all trees.
+    depth_ : int
+        Maximum depth of the trees.
+    feature_importances_ : array of shape (m,)
+        Shares of the columns in the mean absolute values of all curves and surfaces; they sum to 1.
+    curves_ : list of Curve
+        Curves of the columns.
+    surfaces_ : list of Surface
+        Surfaces of pairs of columns.
+    intercept_ : array of shape (n_scores,)
+        Raw scores before all curves.
+    edits_ : list of dict
+        Edits of the model.
+    n_iter_ : int
+        The number of cycles of the curves.
+    learning_rate_ : float
+        The learning rate in use.
 
     Examples
     --------

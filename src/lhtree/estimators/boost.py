@@ -142,9 +142,20 @@ class LHBoostClassifier(Classifier, BaseBoost):
 
     Attributes
     ----------
-    classes_, n_features_in_, feature_names_in_, trees_, n_leaves_, depth_, feature_importances_
-        As for :class:`LHTClassifier`; ``trees_`` has one tree per round, or K with
-        ``multi_class="one_per_class"`` and K > 2 classes.
+    classes_ : array of shape (K,)
+        The classes in ascending order.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : array of shape (m,)
+        Names of the columns of X, if X had names.
+    trees_ : sequence of tree views
+        One tree per round, or K with ``multi_class="one_per_class"`` and K > 2 classes.
+    n_leaves_ : int
+        Number of leaves of all trees.
+    depth_ : int
+        Maximum depth of the trees.
+    feature_importances_ : array of shape (m,)
+        Importances of the columns by gain; they sum to 1.
     n_iter_ : int
         Number of rounds that were kept.
     learning_rate_ : float
@@ -277,8 +288,18 @@ class LHBoostRegressor(Regressor, BaseBoost):
 
     Attributes
     ----------
-    n_features_in_, feature_names_in_, trees_, n_leaves_, depth_, feature_importances_
-        As for :class:`LHTRegressor`; ``trees_`` has one tree per round.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : array of shape (m,)
+        Names of the columns of X, if X had names.
+    trees_ : sequence of tree views
+        One tree per round, or one per output with ``multi_output="one_per_output"``.
+    n_leaves_ : int
+        Number of leaves of all trees.
+    depth_ : int
+        Maximum depth of the trees.
+    feature_importances_ : array of shape (m,)
+        Importances of the columns by gain; they sum to 1.
     n_iter_ : int
         Number of rounds that were kept.
     learning_rate_ : float

@@ -246,10 +246,19 @@ class CompactLHTClassifier(BaseCompact, Classifier):
     Attributes
     ----------
     classes_ : array of shape (K,)
+        The classes in ascending order.
     n_features_in_ : int
-    feature_names_in_ : array of shape (m,), if X had names
-    trees_ : sequence of one tree view
-    n_leaves_, depth_, n_terms_ : int
+        Number of columns of X.
+    feature_names_in_ : array of shape (m,)
+        Names of the columns of X, if X had names.
+    trees_ : sequence of tree views
+        The tree.
+    n_leaves_ : int
+        Number of leaves of the tree.
+    depth_ : int
+        Maximum depth of the tree.
+    n_terms_ : int
+        Number of terms of all hyperplanes.
     penalty_ : float
         The penalty in use.
     rounding_loss_ : float
@@ -257,6 +266,7 @@ class CompactLHTClassifier(BaseCompact, Classifier):
     objective_ : array
         Objective of every tree that was kept while growing.
     feature_importances_ : array of shape (m,)
+        Importances of the columns by gain; they sum to 1.
 
     Examples
     --------
@@ -324,9 +334,17 @@ class CompactLHTRegressor(BaseCompact, Regressor):
     Attributes
     ----------
     n_features_in_ : int
-    feature_names_in_ : array of shape (m,), if X had names
-    trees_ : sequence of one tree view
-    n_leaves_, depth_, n_terms_ : int
+        Number of columns of X.
+    feature_names_in_ : array of shape (m,)
+        Names of the columns of X, if X had names.
+    trees_ : sequence of tree views
+        The tree.
+    n_leaves_ : int
+        Number of leaves of the tree.
+    depth_ : int
+        Maximum depth of the tree.
+    n_terms_ : int
+        Number of terms of all hyperplanes.
     penalty_ : float
         The penalty in use.
     rounding_loss_ : float
@@ -334,6 +352,7 @@ class CompactLHTRegressor(BaseCompact, Regressor):
     objective_ : array
         Objective of every tree that was kept while growing.
     feature_importances_ : array of shape (m,)
+        Importances of the columns by gain; they sum to 1.
 
     Examples
     --------

@@ -68,7 +68,7 @@ max_samples : "auto", int or float
     directions it is 1.0 (all rows), unless every block considers all features: then 0.8, to make the trees differ.
 min_samples_leaf : "auto", int or float
     Minimum weight on each side of a hyperplane; a float in (0, 1) is a share of the training weight. "auto" is 1
-    for the mean difference. Otherwise a pilot chooses among 1, 5, 20 and 50, as for :class:`LHTClassifier`; it grows
+    for the mean difference. Otherwise a pilot chooses among 1, 5, 20 and 50 by the log loss on held-out rows; it grows
     at most 30 trees per class and leaf size, 10 above 3,000 rows, and so many even for fewer estimators with
     ``warm_start=True``, because more trees are to come. With at least 10 trees, it tries 5 first and follows
     the falling loss. A warm start keeps the size that was chosen.
@@ -263,9 +263,22 @@ class LHForestClassifier(WolfClassifier, BaseForest):
 
     Attributes
     ----------
-    classes_, n_features_in_, feature_names_in_, trees_, n_leaves_, depth_, feature_importances_, min_samples_leaf_
-        As for :class:`LHTClassifier`; ``trees_`` has K trees for each estimator, or one for two classes and for trees
-        of all classes.
+    classes_ : array of shape (K,)
+        The classes in ascending order.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : array of shape (m,)
+        Names of the columns of X, if X had names.
+    trees_ : sequence of tree views
+        K trees for each estimator, or one for two classes and for trees of all classes.
+    n_leaves_ : int
+        Number of leaves of all trees.
+    depth_ : int
+        Maximum depth of the trees.
+    min_samples_leaf_ : int or float
+        The leaf size in use.
+    feature_importances_ : array of shape (m,)
+        Importances of the columns by gain; they sum to 1.
     estimators_ : sequence of fitted LHTClassifier, one per estimator
     oob_score_ : float
         Out-of-bag accuracy; with ``oob_score=True`` only.
@@ -399,8 +412,18 @@ class LHForestRegressor(Regressor, BaseForest):
 
     Attributes
     ----------
-    n_features_in_, feature_names_in_, trees_, n_leaves_, depth_, feature_importances_
-        As for :class:`LHTRegressor`; ``trees_`` has one tree per estimator.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : array of shape (m,)
+        Names of the columns of X, if X had names.
+    trees_ : sequence of tree views
+        One tree per estimator.
+    n_leaves_ : int
+        Number of leaves of all trees.
+    depth_ : int
+        Maximum depth of the trees.
+    feature_importances_ : array of shape (m,)
+        Importances of the columns by gain; they sum to 1.
     estimators_ : sequence of fitted LHTRegressor, one per tree
     oob_score_ : float
         Out-of-bag R²; with ``oob_score=True`` only.

@@ -348,13 +348,21 @@ class LHTClassifier(WolfClassifier):
     Attributes
     ----------
     classes_ : array of shape (K,)
+        The classes in ascending order.
     n_features_in_ : int
-    feature_names_in_ : array of shape (m,), if X had names
-    trees_ : sequence of tree views: one tree per class, or a single one for two classes
-    n_leaves_, depth_ : int
+        Number of columns of X.
+    feature_names_in_ : array of shape (m,)
+        Names of the columns of X, if X had names.
+    trees_ : sequence of tree views
+        One tree per class, or a single one for two classes.
+    n_leaves_ : int
+        Number of leaves of all trees.
+    depth_ : int
+        Maximum depth of the trees.
     min_samples_leaf_ : int or float
         The leaf size in use.
     feature_importances_ : array of shape (m,)
+        Importances of the columns by gain; they sum to 1.
 
     Examples
     --------
@@ -437,10 +445,17 @@ class LHTRegressor(Regressor, BaseLHT):
     Attributes
     ----------
     n_features_in_ : int
-    feature_names_in_ : array of shape (m,), if X had names
-    trees_ : sequence of one tree view
-    n_leaves_, depth_ : int
+        Number of columns of X.
+    feature_names_in_ : array of shape (m,)
+        Names of the columns of X, if X had names.
+    trees_ : sequence of tree views
+        The tree.
+    n_leaves_ : int
+        Number of leaves of all trees.
+    depth_ : int
+        Maximum depth of the trees.
     feature_importances_ : array of shape (m,)
+        Importances of the columns by gain; they sum to 1.
 
     Examples
     --------
