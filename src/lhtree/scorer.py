@@ -117,7 +117,7 @@ class Scorer(Interpretable):
     def predict(self, X: Any, n_threads: int = 1) -> NDArray[Any]:
         """Return the class of every row, or its predicted number, shape (n,); of several outputs, shape (n, k)."""
         head = self._model.head
-        predicted = self._ask(getattr(self._core, head.predicts), X, n_threads)
+        predicted = self._score(getattr(self._core, head.predicts), X, n_threads)
         return self.classes_[predicted] if head.predicts_classes else predicted  # type: ignore[no-any-return]
 
     def predict_interval(self, X: Any, coverage: float = 0.9, n_threads: int = 1) -> NDArray[np.float64]:
@@ -128,28 +128,28 @@ class Scorer(Interpretable):
         """Return probabilities, shape (n, K)."""
         if not self._model.head.predicts_classes:
             raise AttributeError("a regression has no probabilities: use predict.")
-        return self._ask(self._core.proba, X, n_threads)  # type: ignore[no-any-return]
+        return self._score(self._core.proba, X, n_threads)  # type: ignore[no-any-return]
 
     def decision_function(self, X: Any, n_threads: int = 1) -> NDArray[np.float64]:
         """Return raw scores of a boosted model, shape (n, K); shape (n,) for two classes and regressions."""
-        raw_score = self._ask(self._find("raw_score", "decision_function"), X, n_threads)
+        raw_score = self._score(self._find("raw_score", "decision_function"), X, n_threads)
         return raw_score[:, 0] if raw_score.shape[1] == 1 else raw_score  # type: ignore[no-any-return]
 
     def predict_wolf(self, X: Any, n_threads: int = 1) -> NDArray[np.float64]:
         """Return the mean corrected memberships, shape (n, K)."""
-        return self._ask(self._find("wolf", "predict_wolf"), X, n_threads)  # type: ignore[no-any-return]
+        return self._score(self._find("wolf", "predict_wolf"), X, n_threads)  # type: ignore[no-any-return]
 
     def predict_membership(self, X: Any, n_threads: int = 1) -> NDArray[np.float64]:
         """Return the mean memberships, shape (n, K)."""
-        return self._ask(self._find("membership", "predict_membership"), X, n_threads)  # type: ignore[no-any-return]
+        return self._score(self._find("membership", "predict_membership"), X, n_threads)  # type: ignore[no-any-return]
 
     def predict_confidence(self, X: Any, n_threads: int = 1) -> NDArray[np.float64]:
         """Return the mean confidences, shape (n, K)."""
-        return self._ask(self._find("confidence", "predict_confidence"), X, n_threads)  # type: ignore[no-any-return]
+        return self._score(self._find("confidence", "predict_confidence"), X, n_threads)  # type: ignore[no-any-return]
 
     def apply(self, X: Any, n_threads: int = 1) -> NDArray[np.int64]:
         """Return the leaf of every row in every tree, shape (n, n_trees)."""
-        return self._ask(self._core.apply, X, n_threads)  # type: ignore[no-any-return]
+        return self._score(self._core.apply, X, n_threads)  # type: ignore[no-any-return]
 
     def _find(self, score: str, name: str) -> Callable[[Any, int], Any]:
         """Return the method of the core for a score; ``name`` is the public one."""
@@ -159,7 +159,7 @@ class Scorer(Interpretable):
         method: Callable[[Any, int], Any] = getattr(self._core, score)
         return method
 
-    def _ask(self, method: Callable[[Any, int], Any], X: Any, n_threads: int) -> Any:
+    def _score(self, method: Callable[[Any, int], Any], X: Any, n_threads: int) -> Any:
         rows = None
         if not self._takes(X):
             rows = self._model.encoding.code(X, unseen=self.unseen, owner="Scorer", warns=False)

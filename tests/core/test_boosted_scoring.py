@@ -238,7 +238,7 @@ def test_infinities_return_none(method, rejects):
     X[17, 2] = np.inf
     assert getattr(model.scorer, method)(X) is None
     with rejects:
-        model.ask(method, X)
+        model.score(method, X)
 
 
 def test_scores_of_any_size_become_probabilities():

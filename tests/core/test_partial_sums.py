@@ -28,10 +28,10 @@ def score_round(round_, X):
     """Return the values that a model of one round adds to the raw scores."""
     trees = round_.trees
     if not trees.is_joint:
-        return round_.ask("per_tree", X)[0]
+        return round_.score("per_tree", X)[0]
     values = np.zeros((trees.n_blocks, round_.n_classes))
     values[trees.value_block, trees.value_class] = trees.value
-    return values[round_.ask("apply", X)[:, 0]]
+    return values[round_.score("apply", X)[:, 0]]
 
 
 def stage_slowly(model, X):
@@ -101,7 +101,7 @@ def sum_slowly(model, X, left_out, mean, unit):
             first[is_out] += confidence * membership
             second[is_out] += membership
         else:
-            value = estimator.ask("value", X[is_out])[:, None]
+            value = estimator.score("value", X[is_out])[:, None]
             first[is_out] += value
             second[is_out] += ((value - mean) / unit) ** 2
     return first, second

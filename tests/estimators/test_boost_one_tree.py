@@ -65,7 +65,7 @@ def test_a_tree_per_class_with_the_same_values_scores_the_same(data, model):
     per_class = split(model)
     assert per_class.n_estimators == model.n_iter_
     raw = model.decision_function(X)
-    assert per_class.ask("raw_score", X).tobytes() == raw.tobytes()
+    assert per_class.score("raw_score", X).tobytes() == raw.tobytes()
     for row in range(3):
         assert model.decision_function(X[row : row + 1]).tobytes() == raw[row].tobytes()
     stages = list(model.staged_decision_function(X))

@@ -60,7 +60,7 @@ def test_maps_follow_the_formulas(model, n_classes, kind, tmp_path):
     X, y = make_noisy(n_classes=n_classes)
     fitted = give_calibration(clone(model).fit(X[:300], y[:300]), kind)
     learned, proba = fitted._model, fitted.predict_proba(X)
-    scores = learned.ask("raw_score" if learned.head.adds_rounds else "uncalibrated", X)
+    scores = learned.score("raw_score" if learned.head.adds_rounds else "uncalibrated", X)
     scores = scores[:, scores.shape[1] - learned.calibration.n_maps :]
     slow = [map_slowly(learned.calibration, row) for row in scores.tolist()]
     np.testing.assert_allclose(proba, slow, rtol=0, atol=1e-12)
@@ -80,7 +80,7 @@ def test_calibration_does_no_harm(model, n_classes, method):
     X, y, X_new, y_new = X[:600], y[:600], X[600:], y[600:]
     plain = clone(model).fit(X, y)
     fitted = clone(model).set_params(calibrate=method).fit(X, y)
-    np.testing.assert_array_equal(plain.predict_proba(X_new), fitted._model.ask("uncalibrated", X_new))
+    np.testing.assert_array_equal(plain.predict_proba(X_new), fitted._model.score("uncalibrated", X_new))
     proba = fitted.predict_proba(X_new)
     assert ((proba > 0.0) & (proba < 1.0)).all()
     before, after = log_loss(y_new, plain.predict_proba(X_new)), log_loss(y_new, proba)
@@ -281,7 +281,7 @@ def test_weights_and_order_of_scores(method):
     weighted = clone(model).fit(X, y, sample_weight=np.where(y == 1, 3.0, 1.0))
     assert weighted.predict_proba(X)[:, 1].mean() > model.fit(X, y).predict_proba(X)[:, 1].mean() + 0.05
     learned = model._model
-    score, proba = learned.ask("uncalibrated", X)[:, 1], model.predict_proba(X)[:, 1]
+    score, proba = learned.score("uncalibrated", X)[:, 1], model.predict_proba(X)[:, 1]
     assert (np.diff(proba[np.argsort(score)]) >= 0.0).all()
 
 

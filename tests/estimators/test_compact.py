@@ -188,7 +188,7 @@ def test_linear_leaves_of_two_classes():
         for slope, feature in zip(trees.unit_slope[some], trees.membership_feature[some], strict=True):
             total = total + slope * X[row, feature]
         total = min(max(total, trees.low[leaf[row]]), trees.high[leaf[row]])
-        assert linear._model.ask("membership", X[[row]])[0, 1] == total
+        assert linear._model.score("membership", X[[row]])[0, 1] == total
 
 
 @pytest.mark.parametrize("membership", ["constant", "linear"])

@@ -84,7 +84,7 @@ def test_the_same_trees_for_each_class_score_the_same(model, data):
     fitted = model._model
     split = replace(fitted, trees=split_classes(fitted.trees, fitted.prior), forest=None)
     assert split.n_targets == 3
-    assert split.ask("proba", data[0]).tobytes() == model.predict_proba(data[0]).tobytes()
+    assert split.score("proba", data[0]).tobytes() == model.predict_proba(data[0]).tobytes()
 
 
 def test_probabilities_of_chosen_leaf_sizes_are_never_0(data):

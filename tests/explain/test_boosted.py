@@ -167,7 +167,7 @@ def test_slopes_and_clips_add_up(seed, n_classes, n_slopes, clip):
     X = boosted_rows(rng, model, 8)
     out = np.zeros((8, n_classes, 4))
     clipped = find_contributions(model, X, out)
-    raw = model.head.spread(model.ask("raw_score", X), np.negative)
+    raw = model.head.spread(model.score("raw_score", X), np.negative)
     np.testing.assert_allclose(find_base(model) + clipped + out.sum(axis=2), raw, rtol=0, atol=1e-9)
     explanation = lhtree.Scorer(model).explain(X[0])
     assert list(explanation.clipped.values()) == pytest.approx(clipped[0], abs=1e-12)
@@ -292,7 +292,7 @@ def test_counterfactuals_follow_slopes(n_classes):
     model = replace(model, trees=trees, base=model.base / 4)
     slopes = trees.membership_slope.reshape(3, model.n_targets, 3).sum(axis=0)
     x = model.normalisation.centre + 0.2 * model.normalisation.scale
-    raw = model.ask("raw_score", x[None])[0]
+    raw = model.score("raw_score", x[None])[0]
     lead, slope = raw[0], slopes[0]
     if n_classes == 3:
         first, second, _ = np.argsort(-raw)

@@ -76,7 +76,7 @@ def test_terms_add_up_to_what_leaves_predict(kind):
     leaves = terms[terms["part"].isin(["value", "slope", "clipped"])]
     of_trees = leaves.groupby(["row", "tree"])["term"].sum().unstack().to_numpy()
     fitted = model._read()
-    expected = fitted.ask("per_tree", fitted.encode(X[:20]))[0]
+    expected = fitted.score("per_tree", fitted.encode(X[:20]))[0]
     np.testing.assert_allclose(of_trees, expected, rtol=1e-9)
 
 

@@ -156,7 +156,7 @@ def test_drift_of_dates_is_found():
     assert columns["opened"].outside > 0.3
 
 
-def test_what_is_not_a_date_is_rejected(rejects, tmp_path):
+def test_other_values_than_dates_are_rejected(rejects, tmp_path):
     X, y = make_loans()
     model = LHBoostClassifier(3, random_state=0).fit(X, y)
     with rejects:

@@ -168,10 +168,10 @@ class WorkerRows(RowSource):
         known = self._summary, numbers, encoding, learned
         return WorkerRows(self.session, parts, self.first, *known, self.row)
 
-    def ask(self, model: Model, method: str, n_threads: int) -> Any:
+    def score(self, model: Model, method: str, n_threads: int) -> Any:
         """Return the result of a method of the model's scorer."""
         given = self.session.submit(keep, model)
-        return join_results(fetch(self.session, self.map(_ask, given, method)))
+        return join_results(fetch(self.session, self.map(_score, given, method)))
 
     def grow(
         self,
@@ -243,8 +243,8 @@ def take(part: EncodedRows, rows: RowNumbers | None) -> EncodedRows:
     return part if rows is None and is_aligned else part[np.arange(len(part)) if rows is None else rows]
 
 
-def _ask(part: EncodedRows, rows: RowNumbers | None, model: Model, method: str) -> Any:
-    return MemoryRows(take(part, rows)).ask(model, method, 1)
+def _score(part: EncodedRows, rows: RowNumbers | None, model: Model, method: str) -> Any:
+    return MemoryRows(take(part, rows)).score(model, method, 1)
 
 
 def _read_indicators(part: EncodedRows, rows: RowNumbers | None, encoding: Encoding) -> NDArray[Any]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from .._extras import import_extra
 from ..model.model import Model
 from ..model.numbers import write_value
-from ..model.terms import Term, TermAxis, normalise_values, read_terms
+from ..model.terms import AdditiveTerm, TermAxis, normalise_values, read_terms
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -190,7 +190,7 @@ def read_curves(model: Model, draw: Draw | None = None) -> list[Curve]:
     return [_write_curve(model, term, draw) for term in read_terms(model) if len(term.axes) == 1]
 
 
-def _write_curve(model: Model, term: Term, draw: Draw | None) -> Curve:
+def _write_curve(model: Model, term: AdditiveTerm, draw: Draw | None) -> Curve:
     scale, feature = write_scale(model, term.axes[0]), term.axes[0].feature
     return Curve(
         scale.column,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from .._parameters import check_count, choose
 from ..model.model import Model
-from ..model.terms import Term, TermAxis, read_terms
+from ..model.terms import AdditiveTerm, TermAxis, read_terms
 from ..tables.encoders import LEVEL, Dropped, Numbers
 from ..tables.labels import check_labels
 from .curves import find_edges
@@ -57,7 +57,7 @@ def write_formula(model: Model, row: int, output: str) -> str:
     return check_length(formula, "max_steps or interactions")
 
 
-def _write_term(model: Model, term: Term, cells: Sequence[str]) -> str:
+def _write_term(model: Model, term: AdditiveTerm, cells: Sequence[str]) -> str:
     values = term.values[..., 0]
     if len(term.axes) == 1:
         (axis,), (cell,) = term.axes, cells

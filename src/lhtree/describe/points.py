@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .._extras import import_extra
 from ..model.model import Model
-from ..model.terms import Term, read_terms
+from ..model.terms import AdditiveTerm, read_terms
 from .curves import Scale, write_scale
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class PointsTable:
     def predict(self, X: Any) -> NDArray[np.int64]:
         """Return the points of every row, shape (n,)."""
         model: Model = self.model._read()
-        leaf = model.ask("apply", model.encode(X, self.model))
+        leaf = model.score("apply", model.encode(X, self.model))
         worth = model.trees.intercept[model.trees.block_ptr[:-1] + leaf]
         sign = 1.0 if self.good == model.labels[1] else -1.0
         return np.asarray(self.base + np.rint(sign * self.factor * worth).sum(axis=1), dtype=np.int64)
@@ -105,7 +105,7 @@ def _list_steps(scales: tuple[Scale, ...], points: NDArray[np.int64]) -> list[tu
 
 def round_terms(
     model: Model, pdo: float, base: float, odds: float, good: int
-) -> tuple[list[Term], float, int, list[NDArray[np.int64]], float]:
+) -> tuple[list[AdditiveTerm], float, int, list[NDArray[np.int64]], float]:
     """Round the terms of a model to whole points.
 
     Returns
@@ -120,12 +120,14 @@ def round_terms(
     for term in read_terms(model):
         whole = np.rint(sign * factor * term.values[..., 0]).astype(np.int64)
         points.append(whole)
-        terms.append(Term(term.axes, np.float64(sign) * whole[..., None] / factor, term.band, term.weight))
+        terms.append(
+            AdditiveTerm(term.axes, np.float64(sign) * whole[..., None] / factor, term.band, term.weight)
+        )
     assert model.base is not None
     base_points = int(np.rint(offset + sign * factor * float(model.base[0])))
     return terms, sign * (base_points - offset) / factor, base_points, points, factor
 
 
-def name_scales(model: Model, terms: list[Term]) -> tuple[tuple[Scale, ...], ...]:
+def name_scales(model: Model, terms: list[AdditiveTerm]) -> tuple[tuple[Scale, ...], ...]:
     """Return the scales of the axes of all terms."""
     return tuple(tuple(write_scale(model, axis) for axis in term.axes) for term in terms)

@@ -406,7 +406,7 @@ class AdditiveLHTClassifier(Classifier, BaseAdditive):
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Raw scores: the log odds of the second of two classes, shape (n,), else one per class, shape (n, K)."""
-        raw = self._ask(Scorer.raw_score, X, self._model)
+        raw = self._score(Scorer.raw_score, X, self._model)
         return raw[:, 0] if raw.shape[1] == 1 else raw  # type: ignore[no-any-return]
 
 

@@ -130,7 +130,7 @@ class Predictor(Interpretable, BaseEstimator):  # type: ignore[misc]  # scikit-l
         tags.input_tags.allow_nan = tags.input_tags.categorical = tags.input_tags.string = True
         return tags
 
-    def _ask(self, method: Callable[[Scorer, Any, int], Any], X: Any, model: Model | None) -> Any:
+    def _score(self, method: Callable[[Scorer, Any, int], Any], X: Any, model: Model | None) -> Any:
         """Call a method of the model's scorer with rows of any type; exact arrays are not encoded."""
         if model is None or not model.takes(X):
             model = model or self._read()
@@ -188,7 +188,7 @@ class Predictor(Interpretable, BaseEstimator):  # type: ignore[misc]  # scikit-l
 
     def apply(self, X: Any) -> NDArray[np.int64]:
         """Return the index of the leaf of every row in every tree, shape (n, n_trees)."""
-        return self._ask(Scorer.apply, X, self._model)  # type: ignore[no-any-return]
+        return self._score(Scorer.apply, X, self._model)  # type: ignore[no-any-return]
 
     def decision_path(self, X: Any) -> tuple[csr_matrix, NDArray[np.int64]]:
         """Return blocks on the path of every row, as in scikit-learn's forests.
@@ -202,7 +202,7 @@ class Predictor(Interpretable, BaseEstimator):  # type: ignore[misc]  # scikit-l
         """
         model = self._model or self._read()
         trees = model.trees
-        ptr, block, _ = model.ask("trace", model.encode(X, self), count_threads(self.n_jobs))
+        ptr, block, _ = model.score("trace", model.encode(X, self), count_threads(self.n_jobs))
         first = np.tile(trees.block_ptr[:-1], (len(ptr) - 1) // trees.n_trees)
         columns = block + np.repeat(first, np.diff(ptr))
         shape = ((len(ptr) - 1) // trees.n_trees, trees.n_blocks)
@@ -244,11 +244,11 @@ class Classifier(ClassifierMixin, Predictor):  # type: ignore[misc]  # scikit-le
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the predicted class of every row, shape (n,): the most probable one."""
         model = self._model or self._read()  # one model for codes and classes, even if another thread fits
-        return model.classes[self._ask(Scorer.predict, X, model)]  # type: ignore[no-any-return]
+        return model.classes[self._score(Scorer.predict, X, model)]  # type: ignore[no-any-return]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the class probabilities, shape (n, K)."""
-        return self._ask(Scorer.proba, X, self._model)  # type: ignore[no-any-return]
+        return self._score(Scorer.proba, X, self._model)  # type: ignore[no-any-return]
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the natural logarithm of ``predict_proba``, shape (n, K)."""
@@ -270,7 +270,7 @@ class Regressor(RegressorMixin, Predictor):  # type: ignore[misc]  # scikit-lear
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return the predicted response of every row, shape (n,), or (n, k) of several quantiles or responses."""
         model = self._model or self._read()
-        return self._ask(Scorer.values if model.outputs else Scorer.value, X, model)  # type: ignore[no-any-return]
+        return self._score(Scorer.values if model.outputs else Scorer.value, X, model)  # type: ignore[no-any-return]
 
 
 def count_threads(n_jobs: int | None) -> int:

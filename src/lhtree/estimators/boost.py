@@ -248,7 +248,7 @@ class LHBoostClassifier(Classifier, BaseBoost):
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return raw scores: log odds of the second of two classes, shape (n,), else one per class, shape (n, K)."""
-        raw = self._ask(_core.Scorer.raw_score, X, self._model)
+        raw = self._score(_core.Scorer.raw_score, X, self._model)
         return raw[:, 0] if raw.shape[1] == 1 else raw  # type: ignore[no-any-return]
 
     def staged_decision_function(self, X: Any) -> Iterator[NDArray[np.float64]]:

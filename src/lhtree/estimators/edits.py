@@ -14,7 +14,7 @@ from .._parameters import is_real, refuse
 from ..describe.curves import MISSING, write_scale
 from ..model.model import Model, read
 from ..model.numbers import write_value
-from ..model.terms import Term, TermAxis, build_trees, normalise_values, read_terms
+from ..model.terms import AdditiveTerm, TermAxis, build_trees, normalise_values, read_terms
 from ..tables.labels import encode_known, take_numbers
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ class Editor:
                 other,
                 "an additive model of the same columns, classes, loss and training rows or scales",
             )
-        found: dict[Any, list[tuple[float, Term]]] = {}
+        found: dict[Any, list[tuple[float, AdditiveTerm]]] = {}
         for share, terms in ((1.0 - weight, self._terms), (weight, read_terms(learned))):
             for term in terms:
                 found.setdefault(tuple(axis.feature for axis in term.axes), []).append((share, term))
@@ -158,7 +158,7 @@ class Editor:
         if self._rows is None:
             return None
         loss, quantile = self._estimator._name_loss()
-        raw = np.ascontiguousarray(model.ask("raw_score", self._rows))
+        raw = np.ascontiguousarray(model.score("raw_score", self._rows))
         return float(_core.loss(loss, raw, quantile=quantile, **self._labels).mean())
 
     def _read_labels(self, y: Any, n_rows: int) -> dict[str, Any]:
@@ -228,7 +228,7 @@ class Editor:
             twice = np.arange(axis.n_cells).repeat(np.where(np.arange(axis.n_cells) == cell, 2, 1))
             weight = term.weight[twice].copy()
             weight[cell : cell + 2] /= 2.0
-            self._terms[place] = Term(
+            self._terms[place] = AdditiveTerm(
                 (replace(axis, edges=np.sort(np.append(axis.edges, edge))),),
                 term.values[twice],
                 term.band[twice],
@@ -267,7 +267,7 @@ def _make_isotonic(values: Floats, weight: Floats) -> Floats:
     return found
 
 
-def _mix(parts: list[tuple[float, Term]]) -> Term:
+def _mix(parts: list[tuple[float, AdditiveTerm]]) -> AdditiveTerm:
     """Return the weighted sum of terms of the same columns on the union of their edges."""
     axes = tuple(
         TermAxis(own[0].feature, np.unique(np.concatenate([axis.edges for axis in own])), own[0].n_levels)
@@ -286,7 +286,7 @@ def _mix(parts: list[tuple[float, Term]]) -> Term:
         cell = _find_places(axis, own)
         shape = [-1 if i == number else 1 for i in range(weight.ndim)]
         weight = np.take(weight, cell, axis=number) / np.bincount(cell)[cell].reshape(shape)
-    return Term(axes, total, spread, weight)
+    return AdditiveTerm(axes, total, spread, weight)
 
 
 def _find_places(axis: TermAxis, own: TermAxis) -> NDArray[np.int64]:

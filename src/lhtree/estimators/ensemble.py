@@ -132,7 +132,7 @@ class BaseEnsemble(Predictor):
                 part = training.take(np.flatnonzero(fold != number))
                 members = self._fit_members(part, seed, report, 2 * (number + 1))
                 for place, (model, score) in enumerate(zip(members, self._scores, strict=True)):
-                    found = training.X[held].ask(model, score, n_threads)
+                    found = training.X[held].score(model, score, n_threads)
                     if len(scores) == place:
                         scores.append(np.empty((training.n_rows, *found.shape[1:])))
                     scores[place][held] = found
@@ -326,7 +326,7 @@ class LHEnsembleClassifier(Classifier, BaseEnsemble):
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return raw scores: log odds of the second of two classes, shape (n,), else one per class, shape (n, K)."""
-        raw = self._ask(Scorer.raw_score, X, self._model)
+        raw = self._score(Scorer.raw_score, X, self._model)
         return raw[:, 0] if raw.shape[1] == 1 else raw  # type: ignore[no-any-return]
 
 
@@ -442,4 +442,4 @@ class LHEnsembleRegressor(Regressor, BaseEnsemble):
             Lower and upper ends.
         """
         model = self._model or self._read()
-        return model.interval(self._ask(Scorer.value, X, model), coverage)
+        return model.interval(self._score(Scorer.value, X, model), coverage)

@@ -533,7 +533,7 @@ class LHForestRegressor(Regressor, BaseForest):
                [ 15., 159.]])
         """
         model = self._model or self._read()
-        return model.interval(self._ask(Scorer.value, X, model), coverage)
+        return model.interval(self._score(Scorer.value, X, model), coverage)
 
     def _finish(self, model: Model, training: Training) -> Model:
         """Compute out-of-bag errors."""

@@ -317,19 +317,19 @@ class WolfClassifier(Classifier, BaseLHT):
 
         If all WOLF values of a row are 0, the mean memberships are used instead, and if these are 0, the class prior.
         """
-        return self._ask(Scorer.proba, X, self._model)  # type: ignore[no-any-return]
+        return self._score(Scorer.proba, X, self._model)  # type: ignore[no-any-return]
 
     def predict_wolf(self, X: Any) -> NDArray[np.float64]:
         """Return the mean corrected membership d·μ of every row and class, shape (n, K) (WOLF, eq. 17)."""
-        return self._ask(Scorer.wolf, X, self._model)  # type: ignore[no-any-return]
+        return self._score(Scorer.wolf, X, self._model)  # type: ignore[no-any-return]
 
     def predict_membership(self, X: Any) -> NDArray[np.float64]:
         """Return the mean membership μ of every row and class, shape (n, K) (eq. 15)."""
-        return self._ask(Scorer.membership, X, self._model)  # type: ignore[no-any-return]
+        return self._score(Scorer.membership, X, self._model)  # type: ignore[no-any-return]
 
     def predict_confidence(self, X: Any) -> NDArray[np.float64]:
         """Return the mean confidence d of every row and class, shape (n, K) (eq. 12)."""
-        return self._ask(Scorer.confidence, X, self._model)  # type: ignore[no-any-return]
+        return self._score(Scorer.confidence, X, self._model)  # type: ignore[no-any-return]
 
 
 @document(ALL, CLASSIFIER, TREE, TREE_CLASSIFIER)
@@ -518,7 +518,7 @@ class LHTRegressor(Regressor, BaseLHT):
         """Prune the tree."""
         if not self.pruning or training.response is None:
             return model
-        leaf = training.X.ask(model, "apply", count_threads(self.n_jobs))[:, 0]
+        leaf = training.X.score(model, "apply", count_threads(self.n_jobs))[:, 0]
         rows = PrunedRows(
             model.normalise(training.X.load().expand()), training.response, training.weight, leaf
         )

@@ -91,7 +91,7 @@ def explain_rows(model: Model, X: NDArray[Any], index: Any = None) -> Contributi
     n_known = len(names) + len(starts)
     table = np.zeros((n_rows, n_outputs, n_known + len(model.column_names)))
     for column, name in enumerate(names):
-        values = model.ask(name, X)
+        values = model.score(name, X)
         table[:, :, column] = head.spread(values, np.negative) if name == "raw_score" else values
     own = of_features = table[:, :, n_known:]
     if not model.encoding.is_plain:
@@ -109,7 +109,7 @@ def explain_rows(model: Model, X: NDArray[Any], index: Any = None) -> Contributi
         columns=[*names, *starts, *(f"contribution.{name}" for name in model.column_names)],
         copy=False,
     )
-    predicted: Any = model.ask(head.predicts, X)
+    predicted: Any = model.score(head.predicts, X)
     if head.labels:
         predicted = pd.Categorical.from_codes(np.repeat(predicted, n_outputs), model.labels)
     frame.insert(0, "prediction", predicted)

@@ -159,7 +159,7 @@ def _mean_contributions(fitted: Model, rows: NDArray[Any], truth: NDArray[Any] |
     for some, contributions in _contribute(fitted, rows):
         true = None if truth is None else truth[some]
         if fitted.labels:
-            of_class = fitted.ask("predict", rows[some]) if true is None else true
+            of_class = fitted.score("predict", rows[some]) if true is None else true
             own = contributions[np.arange(len(contributions)), of_class]
         else:
             own = contributions[:, 0] * (1.0 if true is None else np.sign(true - base)[:, None])
@@ -197,9 +197,9 @@ def _permute(
 def _measure(fitted: Model, rows: NDArray[Any], truth: NDArray[Any]) -> float:
     """Return the accuracy, or R² of a regression."""
     if fitted.labels:
-        return float(np.mean(fitted.ask("predict", rows) == truth))
+        return float(np.mean(fitted.score("predict", rows) == truth))
     unit = float(np.abs(truth - truth.mean()).max()) or 1.0  # squares of 1e300 would overflow
-    error, spread = (fitted.ask("value", rows) - truth) / unit, (truth - truth.mean()) / unit
+    error, spread = (fitted.score("value", rows) - truth) / unit, (truth - truth.mean()) / unit
     return float(1.0 - (error**2).sum() / ((spread**2).sum() or 1.0))
 
 
@@ -318,7 +318,7 @@ def find_effects(
     own = np.zeros((len(rows), fitted.n_outputs, fitted.encoding.n_columns))
     for some, contributions in _contribute(fitted, rows):
         own[some] = contributions
-    predicted = fitted.ask("predict", rows) if fitted.labels else np.zeros(len(rows), dtype=np.int64)
+    predicted = fitted.score("predict", rows) if fitted.labels else np.zeros(len(rows), dtype=np.int64)
     size = np.abs(own[np.arange(len(rows)), predicted]).mean(axis=0)
     if columns is None:
         chosen = chosen[np.argsort(-size[chosen], kind="stable")][:n_most]

@@ -37,7 +37,7 @@ def find_contributions(model: Model, X: NDArray[Any], out: Floats) -> Floats:
     needs_membership = trees.has_slopes and not head.values_blocks
     for begin in range(0, len(X), n_at_once):
         some = slice(begin, begin + n_at_once)
-        leaf = model.ask("apply", X[some])
+        leaf = model.score("apply", X[some])
         if model.additive is not None:
             clipped[some] = 0.0
             _add_terms(model, leaf, own[some])
@@ -50,7 +50,7 @@ def find_contributions(model: Model, X: NDArray[Any], out: Floats) -> Floats:
             clip=model.clip,
             target=model.target_of,
             leaf=leaf,
-            membership=model.ask("per_tree", X[some])[0] if needs_membership else None,
+            membership=model.score("per_tree", X[some])[0] if needs_membership else None,
             Z=model.normalise(X[some]),
             out=own[some],
         )
@@ -74,7 +74,7 @@ def _add_forest(pool: Pool, X: NDArray[Any], out: Floats) -> Floats:
     if not forest.head.labels:
         out += pool.weight * of_forest
         return pool.weight * clipped
-    base, membership = find_base(forest), forest.ask("membership", X)
+    base, membership = find_base(forest), forest.score("membership", X)
     step, change = membership - base, _add_part(pool, membership) - _add_part(pool, base)
     # Contributions cancel out where the membership is that of the base; their factor is the slope of the logarithm.
     near = np.maximum(base, _core.LEAST_MEMBERSHIP)

@@ -110,7 +110,7 @@ class Explanation:
     def _score(self, name: str) -> Any:
         """Return a score by class; refuse one that the model does not have."""
         self._require(name, name in self._fitted.head.scores)
-        values = self._fitted.ask(name, self._x[None])[0]
+        values = self._fitted.score(name, self._x[None])[0]
         return self._by_class(
             self._fitted.head.spread(values, np.negative) if name == "raw_score" else values
         )
@@ -165,7 +165,7 @@ class Explanation:
 
     def _probabilities(self, name: str) -> dict[Any, float]:
         self._require(name, bool(self.classes))
-        by_class: dict[Any, float] = self._by_class(self._fitted.ask(name, self._x[None])[0])
+        by_class: dict[Any, float] = self._by_class(self._fitted.score(name, self._x[None])[0])
         return by_class
 
     @property

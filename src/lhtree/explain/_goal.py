@@ -45,9 +45,9 @@ class ClassGoal:
         fitted = self.fitted
         has_raw = "raw_score" in fitted.head.scores and fitted.calibration is None
         score: Any = (
-            fitted.head.spread(fitted.ask("raw_score", rows), np.negative)
+            fitted.head.spread(fitted.score("raw_score", rows), np.negative)
             if has_raw
-            else fitted.ask("proba", rows)
+            else fitted.score("proba", rows)
         )
         others = np.delete(score, self.code, axis=1) if self.wanted is None else score[:, [self.wanted]]
         return np.asarray(score[:, self.code] - others.max(axis=1))
@@ -93,7 +93,7 @@ class RangeGoal:
 
     def predict(self, rows: Floats) -> Floats:
         """Return the predicted number of every row."""
-        numbers: Floats = self.fitted.ask("value", rows)
+        numbers: Floats = self.fitted.score("value", rows)
         return numbers
 
     def sort(self, rows: Floats) -> NDArray[np.int64]:
@@ -136,8 +136,8 @@ Goal = ClassGoal | RangeGoal
 def take_goal(fitted: Model, x: Floats, to: Any) -> Goal:
     """Return the goal of a row from the argument ``to``."""
     if not fitted.labels:
-        return _take_range(fitted, float(fitted.ask("value", x[None])[0]), to)
-    code = int(fitted.ask("predict", x[None])[0])
+        return _take_range(fitted, float(fitted.score("value", x[None])[0]), to)
+    code = int(fitted.score("predict", x[None])[0])
     if to is None:
         return ClassGoal(fitted, code, None)
     if not isinstance(to, Hashable) or to not in fitted.labels:

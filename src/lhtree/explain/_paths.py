@@ -139,8 +139,8 @@ def sum_targets(model: Model, of_trees: Floats) -> Floats:
 def trace_rows(model: Model, X: NDArray[Any]) -> Trace:
     """Follow rows (in original units) through all trees."""
     trees = model.trees
-    ptr, block, value = model.ask("trace", X)
-    membership, confidence = model.ask("per_tree", X)
+    ptr, block, value = model.score("trace", X)
+    membership, confidence = model.score("per_tree", X)
     path = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
     row, tree = np.divmod(path, trees.n_trees)
     at = trees.block_ptr[tree] + block
@@ -464,7 +464,7 @@ def find_neighbours(trace: Trace) -> list[tuple[Neighbour, ...]]:
     near = [np.zeros(0, dtype=np.int64)] * n_trees
     for begin in range(0, len(distance), _ROWS_AT_ONCE):  # most leaves have enough among the first
         some = nearest_first[begin : begin + _ROWS_AT_ONCE]
-        is_beside = model.ask("apply", prototypes.X[some]) == own
+        is_beside = model.score("apply", prototypes.X[some]) == own
         for tree in range(n_trees):
             if len(near[tree]) < N_NEIGHBOURS:
                 near[tree] = np.append(near[tree], some[is_beside[:, tree]])[:N_NEIGHBOURS]

@@ -328,16 +328,16 @@ def _find_towards(learned: Model, X: NDArray[Any], task: ReasonTask) -> tuple[ND
     out = np.zeros((len(X), learned.n_outputs, learned.n_features))
     find_contributions(learned, X, out)
     if not learned.labels:
-        predicted = np.asarray(learned.ask("value", X))
+        predicted = np.asarray(learned.score("value", X))
         moved = out[:, 0].sum(axis=1)
         sign = np.where(moved < 0.0, -1.0, 1.0)
         return predicted.astype(object), learned.encoding.sum_columns(out[:, 0]) * sign[:, None]
     labels = np.array(learned.labels, dtype=object)
-    codes = np.asarray(learned.ask("predict", X))
+    codes = np.asarray(learned.score("predict", X))
     if task.code is None:
         return labels[codes], learned.encoding.sum_columns(out[np.arange(len(X)), codes])
     if task.threshold is not None:
-        is_it = learned.ask("proba", X)[:, task.code] >= task.threshold
+        is_it = learned.score("proba", X)[:, task.code] >= task.threshold
         codes = np.where(is_it, task.code, 1 - task.code)
     is_it = codes == task.code
     towards = learned.encoding.sum_columns(out[:, task.code])

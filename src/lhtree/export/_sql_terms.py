@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..describe.curves import find_edges
 from ..model.model import Model
-from ..model.terms import Term, TermAxis, normalise_values, read_terms
+from ..model.terms import AdditiveTerm, TermAxis, normalise_values, read_terms
 from ..tables.encoders import LEVEL
 from ._sql_query import (
     Query,
@@ -67,7 +67,7 @@ class _Columns:
     replaces those by the edge first, so that comparisons with the short decimals of the edges are exact.
     """
 
-    def __init__(self, fitted: Model, terms: list[Term], n_keys: int, dialect: str) -> None:
+    def __init__(self, fitted: Model, terms: list[AdditiveTerm], n_keys: int, dialect: str) -> None:
         self._fitted, self._dialect = fitted, dialect
         self._edges: dict[
             int, dict[float, tuple[float, float]]
@@ -117,7 +117,7 @@ class _Columns:
         ]
         return f"CASE {' '.join(whens)} ELSE x{feature} END" if whens else f"x{feature}"
 
-    def write(self, term: Term, target: int) -> str:
+    def write(self, term: AdditiveTerm, target: int) -> str:
         """Return the value of a term as a CASE expression, one inside another for a surface."""
 
         def write_cells(axis: int, before: tuple[int, ...], indent: str) -> str:
@@ -162,7 +162,7 @@ def _quote(names: list[str], letter: str, n_keys: int, dialect: str) -> list[str
     return [quote_name(name) for name in names]
 
 
-def _name_terms(fitted: Model, terms: list[Term], n_keys: int, dialect: str) -> list[str]:
+def _name_terms(fitted: Model, terms: list[AdditiveTerm], n_keys: int, dialect: str) -> list[str]:
     """Return the names of the terms, by term and target: the names of their columns."""
     names = []
     for term in terms:

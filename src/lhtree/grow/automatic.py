@@ -91,7 +91,7 @@ class Pilot:
             own = settled.with_leaf_size(self.sizes[place])
             model = build(self.training, own, self.growth, shift(progress, len(losses) * n_each))
             deadline.check()  # other models have more trees
-            losses[place] = measure_loss(self.held.X.ask(model, "proba", n_threads), self.held)
+            losses[place] = measure_loss(self.held.X.score(model, "proba", n_threads), self.held)
             return losses[place]
 
         try:

@@ -249,9 +249,9 @@ class BatchedRows(RowSource):
             reads_again=self._reads_again,
         )
 
-    def ask(self, model: Model, method: str, n_threads: int) -> Any:
+    def score(self, model: Model, method: str, n_threads: int) -> Any:
         """Return the result of a method of the model's scorer."""
-        return MemoryRows(self.load()).ask(model, method, n_threads)
+        return MemoryRows(self.load()).score(model, method, n_threads)
 
     def grow(
         self,

@@ -78,7 +78,7 @@ def calibrate(
         held = np.flatnonzero(fold == number)
         if len(held):
             without = build(training.take(np.flatnonzero(fold != number)), number)
-            scores[held] = training.X[held].ask(without, score, n_threads)[:, -training.n_targets :]
+            scores[held] = training.X[held].score(without, score, n_threads)[:, -training.n_targets :]
     weight = np.ones(len(fold)) if training.weight is None else training.weight
     scored = Scored(scores, training.codes, weight, len(training.classes), model.head.adds_rounds)
     return replace(model, calibration=learn_calibration(scored, fold, method))
@@ -344,7 +344,7 @@ def learn_residuals(
     for number in range(N_FOLDS):
         held = np.flatnonzero(fold == number)
         without = build(training.take(np.flatnonzero(fold != number)), number)
-        predicted = training.X[held].ask(without, model.head.predicts, n_threads)
+        predicted = training.X[held].score(without, model.head.predicts, n_threads)
         low, high = (predicted, predicted) if predicted.ndim == 1 else (predicted[:, 0], predicted[:, -1])
         actual = training.response[held]
         residual[held] = np.maximum(low - actual, actual - high)

@@ -66,11 +66,11 @@ def choose_by_folds(
 
 def _measure(model: Model, held: Training, n_threads: int) -> float:
     if held.response is None:
-        error: Floats = held.X.ask(model, "proba", n_threads)
+        error: Floats = held.X.score(model, "proba", n_threads)
         error[np.arange(len(error)), held.codes] -= 1.0
         squares = (error**2).sum(axis=1)
     else:
-        difference = held.X.ask(model, "value", n_threads) - held.response
+        difference = held.X.score(model, "value", n_threads) - held.response
         squares = np.ldexp(difference, -int(np.frexp(np.abs(held.response).max())[1])) ** 2
     return float(squares.sum() if held.weight is None else (squares * held.weight).sum())
 

@@ -144,7 +144,7 @@ class RowSource(ABC):
         """Return the rows with target statistics of the other folds in place of numbers of categories."""
 
     @abstractmethod
-    def ask(self, model: Model, method: str, n_threads: int) -> Any:
+    def score(self, model: Model, method: str, n_threads: int) -> Any:
         """Return the result of a method of the model's scorer."""
 
     @abstractmethod
@@ -309,7 +309,7 @@ class MemoryRows(RowSource):
         fold = draw_folds(len(self))
         return MemoryRows(place_statistics(numbers, encoding, self.rows, learned, fold))
 
-    def ask(self, model: Model, method: str, n_threads: int) -> Any:
+    def score(self, model: Model, method: str, n_threads: int) -> Any:
         """Return the result of a method of the model's scorer."""
         return self.rows.score(getattr(model.scorer, method), n_threads)
 

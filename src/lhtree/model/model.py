@@ -272,9 +272,9 @@ class Model:
 
     def predict(self, X: Any, n_threads: int = 1) -> list[Any]:
         """Return predictions of rows in original units: labels, or numbers."""
-        return self.head.decode(self.ask(self.head.predicts, X, n_threads))
+        return self.head.decode(self.score(self.head.predicts, X, n_threads))
 
-    def ask(self, method: str, X: NDArray[Any], n_threads: int = 1) -> Any:
+    def score(self, method: str, X: NDArray[Any], n_threads: int = 1) -> Any:
         """Return the result of a method of the scorer for rows in original units; infinities are rejected."""
         result = getattr(self.scorer, method)(X, n_threads)
         if result is None:
@@ -284,9 +284,9 @@ class Model:
     def per_tree(self, X: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return membership μ and confidence d of every estimator and class, shape (n, n_estimators, K) each."""
         shape = (len(X), self.n_estimators, self.n_targets)
-        membership, confidence = (values.reshape(shape) for values in self.ask("per_tree", X))
+        membership, confidence = (values.reshape(shape) for values in self.score("per_tree", X))
         if self.head.shares_classes:
-            leaves = (self.trees.block_ptr[:-1] + self.ask("apply", X)).ravel()
+            leaves = (self.trees.block_ptr[:-1] + self.score("apply", X)).ravel()
             of_classes = memberships_at(self.trees, leaves, self.prior).reshape(*shape[:2], self.n_classes)
             return of_classes, np.broadcast_to(confidence, of_classes.shape)
         return self.head.spread(membership, lambda v: 1.0 - v), self.head.spread(confidence, lambda v: v)
@@ -377,7 +377,7 @@ class Model:
         """Return the output whose raw score is the prediction of an output for one row: another one if they cross."""
         if self.link != "sorted":
             return target
-        return int(np.argsort(self.ask("raw_score", x)[0], kind="stable")[target])
+        return int(np.argsort(self.score("raw_score", x)[0], kind="stable")[target])
 
     def estimator(self, index: int) -> Model:
         """Return the model of estimator ``index`` alone, or of a round of a boosted model: its tree of every target."""

@@ -46,7 +46,7 @@ class TermAxis:
 
 
 @dataclass(frozen=True, eq=False)
-class Term:
+class AdditiveTerm:
     """A curve (one axis) or a surface (two), with the values of every cell and target."""
 
     axes: tuple[TermAxis, ...]
@@ -78,7 +78,7 @@ class _Node:
         self.children: tuple[_Node, ...] = ()
 
 
-def _grow(term: Term, normalisation: Normalisation, before: tuple[int, ...] = ()) -> _Node:
+def _grow(term: AdditiveTerm, normalisation: Normalisation, before: tuple[int, ...] = ()) -> _Node:
     """Return the tree of the axes that follow the cells ``before``."""
     if len(before) == len(term.axes):
         return _Node(cell=before)
@@ -116,7 +116,7 @@ def _grow(term: Term, normalisation: Normalisation, before: tuple[int, ...] = ()
 
 
 def build_trees(
-    terms: Sequence[Term], normalisation: Normalisation, targets: Sequence[int], n_rows: int
+    terms: Sequence[AdditiveTerm], normalisation: Normalisation, targets: Sequence[int], n_rows: int
 ) -> tuple[Trees, Floats]:
     """Return trees for every term and target, and the band of every block."""
     names = ("left", "weight", "offset", "value", "missing", "gain", "band", "feature")
@@ -182,7 +182,7 @@ def build_trees(
     return trees, np.array(lists["band"])
 
 
-def read_terms(model: Model) -> list[Term]:
+def read_terms(model: Model) -> list[AdditiveTerm]:
     """Return the terms of an additive model, from its trees.
 
     Raises ValueError if a tree is not a curve or a surface, or has other cells than the first tree of its term.
@@ -211,7 +211,7 @@ def read_terms(model: Model) -> list[Term]:
         shape = tuple(axis.n_cells for axis in axes)
         own = trees.block_ptr[first : first + n_targets, None] + leaf
         terms.append(
-            Term(
+            AdditiveTerm(
                 axes,
                 trees.intercept[own].T.reshape(*shape, n_targets),
                 band[own].T.reshape(*shape, n_targets),

@@ -72,7 +72,7 @@ def _reach_block(model: Any, X: Any, block: int, tree: int) -> tuple[dict[str, A
         raise refuse("block", block, f"a branching block of the tree: {known or 'it has none'}")
     rows = fitted.encode(X)
     estimator, target = divmod(range(fitted.trees.n_trees)[tree], fitted.n_targets)
-    ptr, passed, value = fitted.estimator(estimator).ask("trace", rows)
+    ptr, passed, value = fitted.estimator(estimator).score("trace", rows)
     path = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
     at = np.flatnonzero((passed == block) & (path % fitted.n_targets == target))
     goes_left = passed[at + 1] == view.left[block]

@@ -151,7 +151,7 @@ class _Classes:
 
     def compute(self, X: Floats) -> Floats:
         """Return one column per class, or one with numbers."""
-        degree: Floats = self.fitted.ask(self.fitted.head.degree, X)
+        degree: Floats = self.fitted.score(self.fitted.head.degree, X)
         return degree.reshape(len(X), self.fitted.n_outputs)
 
     def style(self, code: int) -> dict[str, Any]:

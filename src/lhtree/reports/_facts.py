@@ -122,15 +122,15 @@ def _judge(
 ) -> _Judged:
     """Predict encoded rows and evaluate the predictions, also by group."""
     if rows.response is None:
-        proba, predicted = fitted.ask("proba", rows.X), fitted.ask("predict", rows.X)
-        sureness = (fitted.ask("wolf", rows.X) if fitted.has_wolf else proba).max(axis=1)
+        proba, predicted = fitted.score("proba", rows.X), fitted.score("predict", rows.X)
+        sureness = (fitted.score("wolf", rows.X) if fitted.has_wolf else proba).max(axis=1)
         part = ClassPart(rows.codes.astype(np.int32), predicted.astype(np.int32), proba, sureness)
         of_classes = Evaluation.from_parts([part], classes, positive)
         if columns:
             of_groups = 1 if positive is None and len(classes) == 2 else positive
             of_classes = replace(of_classes, groups=measure_groups(part, columns, of_groups, classes))
         return _Judged(proba, of_classes)
-    number_part = NumberPart(rows.response, fitted.ask("value", rows.X))
+    number_part = NumberPart(rows.response, fitted.score("value", rows.X))
     measured = RegressionEvaluation.from_parts([number_part], find_quantile(model))
     if columns:
         measured = replace(measured, groups=measure_groups(number_part, columns, None, ()))

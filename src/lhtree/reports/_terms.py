@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..describe.curves import find_edges, write_scale
 from ..model.model import Model
-from ..model.terms import Term, read_terms
+from ..model.terms import AdditiveTerm, read_terms
 from ._figures import ReportRows
 
 _N_BARS = 40  # of the density of a column
@@ -27,11 +27,11 @@ def describe_terms(fitted: Model, rows: ReportRows) -> dict[str, Any]:
     }
 
 
-def _describe_values(term: Term) -> dict[str, Any]:
+def _describe_values(term: AdditiveTerm) -> dict[str, Any]:
     return {name: getattr(term, name).ravel() for name in ("values", "band", "weight")}
 
 
-def _describe_curve(fitted: Model, term: Term, X: NDArray[Any]) -> dict[str, Any]:
+def _describe_curve(fitted: Model, term: AdditiveTerm, X: NDArray[Any]) -> dict[str, Any]:
     (axis,) = term.axes
     scale = write_scale(fitted, axis)
     facts = {"name": scale.column, "labels": scale.labels, "categories": bool(axis.n_levels)}
@@ -57,7 +57,7 @@ def _count_bars(x: NDArray[np.float64], low: float, high: float) -> NDArray[np.i
     return np.bincount(bar, minlength=_N_BARS)
 
 
-def _describe_surface(fitted: Model, term: Term) -> dict[str, Any]:
+def _describe_surface(fitted: Model, term: AdditiveTerm) -> dict[str, Any]:
     scales = [write_scale(fitted, axis) for axis in term.axes]
     listed = [{"name": scale.column, "labels": scale.labels} for scale in scales]
     return {"scales": listed, **_describe_values(term)}

@@ -1,4 +1,4 @@
-"""Checks of the rows of a request: what is missing, unknown or of the wrong type, field by field."""
+"""Checks of the rows of a request, field by field: missing and unknown fields, and values of the wrong type."""
 
 from __future__ import annotations
 

@@ -258,7 +258,7 @@ class ColumnSummary:
         return self.kind == "categories"
 
     def add_dates(self, column: Column, kept: Kept, parts: str) -> NDArray[np.float64]:
-        """Add the dates of some rows; return those of all rows as days since 1970-01-01."""
+        """Add the dates of some rows; return the dates of all rows in days since 1970-01-01."""
         self._name(column.origin, column.title)
         days = column.days()
         own = days if kept is None else days[kept]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import _core
-from ...model.terms import Term, TermAxis, normalise_values
+from ...model.terms import AdditiveTerm, TermAxis, normalise_values
 from ...tables.normalise import Normalisation
 from ..rounding import shorten_between
 from ..sources import Sample
@@ -20,12 +20,12 @@ Floats = NDArray[np.float64]
 _N_DIGITS = 14  # of the largest value
 
 
-def average_bags(bags: Bags, terms: list[TermValues], edges: Edges) -> tuple[list[Term], Floats]:
+def average_bags(bags: Bags, terms: list[TermValues], edges: Edges) -> tuple[list[AdditiveTerm], Floats]:
     """Return the means of all bags, centred, and the base."""
     base = bags.base.copy()
     if not terms:  # no column has two values: a curve of zeros
         zeros, weight = np.zeros((2, bags.n_scores)), np.array([float(len(bags.fold)), 0.0])
-        return [Term((TermAxis(0, np.empty(0)),), zeros, zeros, weight)], base
+        return [AdditiveTerm((TermAxis(0, np.empty(0)),), zeros, zeros, weight)], base
     final = []
     for term, (weight, _) in zip(terms, bags.weigh(terms, bags.score(terms)), strict=True):
         values, shift = _centre(term.values, weight)
@@ -43,7 +43,7 @@ def average_bags(bags: Bags, terms: list[TermValues], edges: Edges) -> tuple[lis
         if bags.n_scores > 1:  # softmax depends on differences only
             mean -= mean.mean(axis=-1, keepdims=True)
         final.append(
-            Term(
+            AdditiveTerm(
                 tuple(edges.place(axis) for axis in term.axes),
                 _expand(term.axes, mean),
                 _expand(term.axes, band),
@@ -53,7 +53,7 @@ def average_bags(bags: Bags, terms: list[TermValues], edges: Edges) -> tuple[lis
     return final, base - base.mean() if bags.n_scores > 1 else base
 
 
-def round_terms(terms: list[Term]) -> list[Term]:
+def round_terms(terms: list[AdditiveTerm]) -> list[AdditiveTerm]:
     """Round all values to the same number of decimals, so that tables, formulas and SQL can print them exactly."""
     most = max(float(np.abs(term.values).max(initial=0.0)) for term in terms)
     if not most > 0.0:
