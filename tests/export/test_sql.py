@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lhtree import (
@@ -17,6 +17,7 @@ from lhtree import (
 )
 from lhtree.export import _sql_query, sql
 from lhtree.export._sql_query import write_number, write_real, write_short
+from lhtree.export._sql_trees import look_up_value
 from lhtree.export._walks import check_plain
 from support import exports
 from support.clouds import fit_named, make_clouds
@@ -182,6 +183,20 @@ def test_numbers_are_exact_in_duckdb_and_postgresql(request):
                 assert list(connection.execute(f"SELECT {cells}").fetchone()) == values, write
             cells = ", ".join(write_real(value, dialect) for value in values)
             assert list(connection.execute(f"SELECT {cells}").fetchone()) == values
+
+
+@pytest.mark.parametrize("encoding", ["UTF-8", "UTF-16"])
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=2, max_size=9))
+@example([0.0, -0.0])
+@example([5e-324, -1.7976931348623157e308, 0.1])
+@example([0.1, 1e-7, -0.3, 2.0**53 + 2])
+def test_listed_values_are_exact_in_sqlite(encoding, values):
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute(f"PRAGMA encoding='{encoding}'")
+        connection.execute("CREATE TABLE places (i INTEGER)")
+        connection.executemany("INSERT INTO places VALUES (?)", [(place,) for place in range(len(values))])
+        found = connection.execute(f"SELECT {look_up_value('i', values, 'sqlite')} FROM places ORDER BY i")
+        assert [value for (value,) in found] == values
 
 
 def hard_to_round():

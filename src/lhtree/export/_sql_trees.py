@@ -9,6 +9,7 @@ levels of a tree are the place of its value in a list.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any, TypeAlias
@@ -313,6 +314,7 @@ class _Tree:
 
 
 _MOST_VALUES = 200_000  # in expressions
+_PART_BITS = 58  # of integers of at most 18 digits, also after a shift to positive ones
 TREES_AT_ONCE = 50  # of a query, whose numbers of leaves are columns
 
 
@@ -354,7 +356,7 @@ def score_levels(query: Query, fitted: Model, walks: Walks, keys: Sequence[str])
         sums = list(raws)
         for t in trees:
             for target, own in values(t, slice(ends[t], ends[t + 1])):
-                sums[target] += f"+{_look_up_value(f'i{t}', own, dialect)}"
+                sums[target] += f"+{look_up_value(f'i{t}', own, dialect)}"
         query.add(
             f"added{first}", [*passed, *planes, *(f"{s} AS {raw}" for s, raw in zip(sums, raws, strict=True))]
         )
@@ -379,16 +381,39 @@ def _list_values(fitted: Model, walks: Walks) -> Callable[[int, slice], Iterator
     return lambda tree, leaves: enumerate(dense[leaves].T.tolist())
 
 
-def _look_up_value(place: str, values: list[float], dialect: str) -> str:
+def look_up_value(place: str, values: list[float], dialect: str) -> str:
     """Return the value at a place of a list."""
     if len(values) == 1:
         return write_number(values[0], dialect)
     if dialect == "sqlite":
-        return choose(place, enumerate(write_number(value, dialect) for value in values), "NULL")
+        return _look_up_digits(place, values)
     listed = ",".join(map(repr, values))
     if dialect == "duckdb":
         return f"CAST('[{listed}]' AS DOUBLE[])[{place}+1]"
     return f"(CAST('{{{listed}}}' AS float8[]))[{place}+1]"
+
+
+def _look_up_digits(place: str, values: list[float]) -> str:
+    """Return the value at a place of a list in SQLite, which has no arrays: the list is a BLOB of decimal digits.
+
+    SQLite compiles an expression in a time that grows with the square of its constants, and a BLOB is one constant.
+    A value is a sum of integers times powers of 2. Each integer has some of the 53 bits of the value, so that all
+    products and sums are exact.
+    """
+    ratios = [value.as_integer_ratio() for value in values]
+    common = max(denominator for _, denominator in ratios)
+    signs = [-1 if numerator < 0 else 1 for numerator, _ in ratios]
+    sizes = [abs(numerator) * (common // denominator) for numerator, denominator in ratios]
+    power, terms = 1 - common.bit_length(), []
+    while any(sizes):
+        parts = [sign * (size % (1 << _PART_BITS)) for sign, size in zip(signs, sizes, strict=True)]
+        least = min(parts)
+        n_bytes = (len(str(max(parts) - least)) + 1) // 2
+        digits = "".join(f"{part - least:0{2 * n_bytes}}" for part in parts)
+        whole = f"CAST(hex(substr(x'{digits}',{place}*{n_bytes}+1,{n_bytes})) AS INTEGER)"
+        terms.append(f"({whole}{least:+})*{write_number(math.ldexp(1.0, power), 'sqlite')}")
+        sizes, power = [size >> _PART_BITS for size in sizes], power + _PART_BITS
+    return f"({'+'.join(terms)})" if terms else "0e0"
 
 
 def score_joins(query: Query, fitted: Model, walks: Walks, keys: Sequence[str]) -> list[str]:
