@@ -14,7 +14,7 @@ import pytest
 from lhtree.serve import Limits, Service, build_app
 from lhtree.serve.decisions import DecisionLog, replay
 from lhtree.serve.service import load_model
-from support.serving import MODELS, ROW, ask, ask_json, save_model, serving
+from support.serving import ROW, ask, ask_json, save_dated, save_model, serving
 from support.waiting import wait_until
 
 pytest.importorskip("fastapi")
@@ -221,7 +221,7 @@ def test_a_reload_drops_no_request(tmp_path):
     assert len((tmp_path / "log.jsonl").read_text().splitlines()) == len(statuses)
 
 
-@pytest.mark.parametrize("kind", ["boost", "quantiles"])
+@pytest.mark.parametrize("kind", ["boost", "quantiles", "responses", "dated"])
 @pytest.mark.parametrize("is_strict", [False, True])
 def test_the_schema_holds_for_generated_requests(tmp_path, kind, is_strict):
     """Schemathesis sends valid and invalid requests, and compares status codes and answers with the schema."""
@@ -229,8 +229,8 @@ def test_the_schema_holds_for_generated_requests(tmp_path, kind, is_strict):
     from hypothesis import HealthCheck, Phase, assume, given, settings
     from hypothesis import strategies as st
 
-    assert kind in MODELS
-    app = build_app(Service(save_model(kind, tmp_path), Limits(n_rows=3), is_strict=is_strict))
+    path = save_dated(tmp_path) if kind == "dated" else save_model(kind, tmp_path)
+    app = build_app(Service(path, Limits(n_rows=3), is_strict=is_strict))
     schema = schemathesis.openapi.from_asgi("/openapi.json", app)
     operations = [operation.ok() for operation in schema.get_all_operations()]
     cases = [

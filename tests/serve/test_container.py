@@ -1,4 +1,4 @@
-"""The Dockerfile: hadolint has no objection, and what it copies and starts exists."""
+"""The Dockerfile: hadolint accepts it, its files exist, and its command has valid options."""
 
 import re
 import shlex

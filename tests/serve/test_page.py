@@ -43,7 +43,7 @@ def open_service(browser, tmp_path):
 
 
 def wait_for(page, action, is_answer=lambda response: response.url.endswith("/explain")):
-    """Do something, and return the answer that the page got for it."""
+    """Run an action; return the request of the page and its response."""
     with page.expect_response(is_answer) as caught:
         action()
     answer = caught.value.json()
@@ -80,6 +80,10 @@ def test_dates_are_chosen_from_a_calendar(open_service, tmp_path):
     assert hint.text_content() == "outside the training range, 2020-03-18 to 2023-04-06 in training"
     sent, _ = wait_for(page, lambda: field.fill(""))
     assert sent["row"]["opened"] is None
+    wait_for(page, lambda: field.fill("2021-02-03"))
+    field.press("Backspace")  # removes the first part
+    page.wait_for_selector("#problem:not([hidden])")
+    assert hint.text_content() == "not a date"
 
 
 def test_missing_and_odd_values(open_service):

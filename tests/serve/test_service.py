@@ -112,6 +112,15 @@ class TestTargets:
         high = loaded.explain({"row": ROW, "target": "0.9"})
         assert high["prediction"] == answer["predictions"]["0.9"]
 
+    def test_the_first_response_is_explained_by_default(self, tmp_path):
+        loaded = load_model(save_model("responses", tmp_path))
+        answer = loaded.explain({"row": ROW, "reasons": 2})
+        assert answer["target"] == "amount"
+        assert list(answer["predictions"]) == loaded.facts["outputs"] == ["amount", "rate"]
+        rate = loaded.explain({"row": ROW, "target": "rate"})
+        assert rate["prediction"] == answer["predictions"]["rate"]
+        assert rate["contributions"] != answer["contributions"]
+
     def test_paths_are_listed_on_demand(self, loans):
         assert "paths" not in loans.explain({"row": ROW})
         assert len(loans.explain({"row": ROW, "paths": True})["paths"]) == loans.model.n_estimators

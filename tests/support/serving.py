@@ -41,6 +41,7 @@ MODELS = {
     "additive": lambda: lhtree.AdditiveLHTClassifier(random_state=0),
     "ensemble": lambda: lhtree.LHEnsembleClassifier(random_state=0),
     "tree of numbers": lambda: lhtree.LHTRegressor(),
+    "forest of numbers": lambda: lhtree.LHForestRegressor(5, random_state=0),
     "boost of numbers": lambda: lhtree.LHBoostRegressor(max_iter=15, random_state=0),
     "compact of numbers": lambda: lhtree.CompactLHTRegressor(random_state=0),
     "additive of numbers": lambda: lhtree.AdditiveLHTRegressor(random_state=0),
@@ -48,14 +49,18 @@ MODELS = {
     "quantiles": lambda: lhtree.LHBoostRegressor(
         loss="quantile", quantile=[0.1, 0.5, 0.9], max_iter=15, random_state=0
     ),
+    "responses": lambda: lhtree.LHBoostRegressor(max_iter=15, random_state=0),
 }
 
 
 @cache
 def fit_model(kind):
     table, labels, amount = make_loans()
-    model = MODELS[kind]()
-    return model.fit(table, amount if hasattr(model, "_is_regressor") and model._is_regressor else labels)
+    if kind == "responses":
+        labels = pd.DataFrame({"amount": amount, "rate": 10 / (1 + amount)})
+    elif kind == "quantiles" or kind.endswith("of numbers"):
+        labels = amount
+    return MODELS[kind]().fit(table, labels)
 
 
 def save_model(kind, folder):

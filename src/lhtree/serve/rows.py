@@ -55,21 +55,18 @@ class RowChecker:
         self._is_strict = is_strict
         self._names = list(encoding.names)
         self._known = frozenset(encoding.names)
-        self._ignored = [
-            name
-            for name, each in zip(encoding.names, encoding.encoders, strict=True)
-            if isinstance(each, Dropped)
-        ]
+        columns = list(zip(encoding.names, encoding.encoders, strict=True))
+        self._ignored = [name for name, encoder in columns if isinstance(encoder, Dropped)]
         self._fields = [
             _Field(
                 name,
-                frozenset(each.categories or ()),
-                _choose_check(each),
-                each,
-                _name_column(name),
+                frozenset(encoder.categories or ()),
+                _choose_check(encoder),
+                encoder,
+                ArrayColumn(None, name),
             )
-            for name, each in zip(encoding.names, encoding.encoders, strict=True)
-            if not isinstance(each, Dropped)
+            for name, encoder in columns
+            if not isinstance(encoder, Dropped)
         ]
 
     def check(self, rows: Sequence[Any]) -> tuple[list[dict[str, Any]], list[Finding], list[Finding]]:
@@ -79,14 +76,11 @@ class RowChecker:
         errors: list[Finding] = []
         doubts = errors if self._is_strict else warnings
         for number, row in enumerate(rows):
-            if not isinstance(row, dict):
-                errors.append(
-                    Finding(
-                        number, None, "wrong_type", f"row {number} is not an object with a value per field."
-                    )
-                )
-                continue
-            clean.append(self._check_row(number, row, errors, doubts))
+            if isinstance(row, dict):
+                clean.append(self._check_row(number, row, errors, doubts))
+            else:
+                message = f"row {number} is not an object with a value per field."
+                errors.append(Finding(number, None, "wrong_type", message))
         return clean, warnings, errors
 
     def _check_row(
@@ -128,10 +122,6 @@ class RowChecker:
         nearest = find_nearest(str(value), [str(category) for category in encoder.categories])
         message = f"{field.name!r} is {shorten(value)}, a category not seen in training ({nearest})."
         doubts.append(Finding(number, field.name, "unseen_category", message))
-
-
-def _name_column(name: str) -> ArrayColumn:
-    return ArrayColumn(None, name)
 
 
 def _choose_check(encoder: ColumnEncoder) -> Callable[[int, str, Any, list[Finding]], None] | None:

@@ -67,9 +67,7 @@ class Loaded:
         self._checker = RowChecker(self.model.encoding, is_strict=is_strict or self.scorer.unseen == "error")
         self.columns = describe_columns(self.model)
         self.example = make_example(self.columns)
-        self.predict(
-            {"rows": [self.example]}
-        )  # builds the scorer of the core, and shows that the model works
+        self.predict({"rows": [self.example]})  # builds the scorer of the core, and tests the model
 
     @property
     def outputs(self) -> list[str]:
@@ -166,13 +164,11 @@ class Loaded:
             return target
         if not known:
             raise Refused([_invalid("target", target, "nothing: the model predicts one number")])
-        nearest = find_nearest(str(target), [str(one) for one in known])
-        raise Refused(
-            [_invalid("target", target, f"one of {'its outputs' if outputs else 'the classes'} ({nearest})")]
-        )
+        nearest = find_nearest(str(target), list(map(str, known)))
+        noun = "its outputs" if outputs else "the classes"
+        raise Refused([_invalid("target", target, f"one of {noun} ({nearest})")])
 
     def _list_facts(self, explanation: Explanation, row: dict[str, Any], target: Any) -> dict[str, Any]:
-        head = self.model.head
         account = explanation.account(explanation.target if explanation.classes else None)
         shown = explanation.target if explanation.classes else target
         return {
@@ -185,7 +181,7 @@ class Loaded:
             "contributions": account.contributions,
             "clipped": account.clipped,
             "total": account.total,
-            "unit": head.total_noun,
+            "unit": self.model.head.total_noun,
             "text": str(explanation),
         }
 
@@ -203,13 +199,7 @@ class Loaded:
     def _list_changes(
         self, explanation: Explanation, n: int, to: Any, limits: dict[str, Any] | None
     ) -> dict[str, Any]:
-        is_reached = (
-            to == explanation.prediction
-            if explanation.classes
-            else (to[0] is None or to[0] <= explanation.prediction)
-            and (to[1] is None or explanation.prediction <= to[1])
-        )
-        if is_reached:
+        if _is_reached(to, explanation):
             return {"counterfactuals": [], "no_counterfactuals": "The prediction is already what is wanted."}
         if limits is None:
             return {"counterfactuals": [], "no_counterfactuals": "No column may change."}
@@ -324,17 +314,18 @@ def _read_fields(request: Any, names: tuple[str, ...]) -> dict[str, Any]:
         raise Refused([_invalid("body", request, f"an object with the field {names[0]!r}")])
     for name in request:
         if name not in names:
-            raise Refused(
-                [
-                    Finding(
-                        None,
-                        name,
-                        "invalid",
-                        f"{shorten(name)} is not a field ({find_nearest(name, names)}).",
-                    )
-                ]
-            )
+            message = f"{shorten(name)} is not a field ({find_nearest(name, names)})."
+            raise Refused([Finding(None, name, "invalid", message)])
     return request
+
+
+def _is_reached(to: Any, explanation: Explanation) -> bool:
+    """Whether the prediction is the class to reach, or in the range to reach."""
+    predicted = explanation.prediction
+    if explanation.classes:
+        return bool(to == predicted)
+    low, high = to
+    return (low is None or low <= predicted) and (high is None or predicted <= high)
 
 
 def _read_count(fields: dict[str, Any], name: str, most: int) -> int:

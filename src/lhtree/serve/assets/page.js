@@ -97,8 +97,9 @@ class Field {
       value = known === undefined ? text : known;
       if (known === undefined) told = "not seen in training";
     } else if (kind === "date") {
-      value = text || null;
-      if (text && (text < low || text > high)) told = `outside the training range, ${told}`;
+      value = this.input.validity.badInput ? undefined : text || null;
+      if (value === undefined) told = "not a date";
+      else if (text && (text < low || text > high)) told = `outside the training range, ${told}`;
     } else if (text !== "") {
       value = Number(text.replace(",", "."));
       if (!Number.isFinite(value)) {
