@@ -161,3 +161,18 @@ def test_refusals(cluster, rejects):
     with rejects:
         make().fit(given, da.zeros_like(labels))
     assert not cluster.find_left()
+
+
+@pytest.mark.parametrize("growth", ["symmetric", "free"])
+def test_interaction_constraints(cluster, tmp_path, growth):
+    """Groups of columns limit the paths of workers in the same way; the response has interactions across groups."""
+    X, _, _ = draw_rows()
+    known = np.nan_to_num(X)
+    y = known[:, 0] * known[:, 1] + known[:, 2] * known[:, 3]
+    settings = SETTINGS | {"growth": growth, "max_depth": 3, "max_iter": 4}
+    groups = {"interaction_cst": [[0, 2], [1, 3]]}
+    fitted = lhdask.DaskLHBoostRegressor(**settings, **groups).fit(*to_dask((1, 137, len(X) - 138), X, y))
+    local = lhtree.LHBoostRegressor(**settings, **groups).fit(X, y)
+    assert_same(fitted, local, tmp_path)
+    free = lhtree.LHBoostRegressor(**settings).fit(X, y)
+    assert not np.array_equal(local.predict(X), free.predict(X))

@@ -41,9 +41,9 @@ def test_facts_are_the_curves_of_the_model(numbers):
     for curve in model.curves_:
         np.testing.assert_array_equal(curves[curve.name]["values"], curve.values)
         np.testing.assert_array_equal(curves[curve.name]["weight"], curve.weight)
-        assert sum(curves[curve.name].get("density", [])) == (
-            0 if curve.categories else X[curve.name].count()
-        )
+        if not curve.categories:
+            low, high = curves[curve.name]["span"]
+            assert sum(curves[curve.name]["density"]) == X[curve.name].between(low, high).sum()
     (surface,) = facts["surfaces"]
     np.testing.assert_array_equal(surface["values"], model.surfaces_[0].values.ravel())
     sizes = [np.average(np.abs(curve["values"]), weights=curve["weight"]) for curve in facts["curves"]]
@@ -87,3 +87,20 @@ def test_bars_are_those_of_a_histogram():
     x = np.random.default_rng(0).normal(5.0, 3.0, 1000)
     low, high = float(x.min()), float(x.max())
     np.testing.assert_array_equal(_count_bars(x, low, high), np.histogram(x, 40, (low, high))[0])
+
+
+def test_axes_leave_out_few_extreme_values(open_report):
+    random = np.random.default_rng(0)
+    X = pd.DataFrame({"x": random.normal(size=500), "even": np.linspace(0.0, 1.0, 500)})
+    y = X["x"] + X["even"]
+    X.loc[7, "x"] = 1e4
+    model = AdditiveLHTRegressor(interactions=0, **FAST).fit(X, y)
+    facts = summarise(model, LabelledTable(X, y), None, title=None, max_bytes=2**20)
+    curves = {curve["name"]: curve for curve in facts["curves"]}
+    low, high = curves["x"]["span"]
+    assert curves["x"]["whole"] == (X["x"].min(), 1e4)
+    assert high < 10.0
+    assert sum(curves["x"]["density"]) == ((X["x"] >= low) & (X["x"] <= high)).sum()
+    assert curves["even"]["span"] == curves["even"]["whole"] == (0.0, 1.0)
+    texts = open_report(model, X, y).locator("#terms svg text").all_text_contents()
+    assert sum("… 10,000" in text for text in texts) == 1

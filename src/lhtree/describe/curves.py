@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Draw = Callable[..., Any]
 MISSING = "missing"
+_EXTREME_SHARE = 0.005  # of the rows at either end of a column, which plots may leave out
+_MOST_WIDE = 1.3  # times the range without extreme values, which plots show whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,6 +185,24 @@ def _shorten(edge: float, centre: float, scale: float) -> float:
     short = np.array([float(f"{exact:.{digits}g}") for digits in range(1, 17)])
     same = np.flatnonzero(normalise_values(short, centre, scale) == edge)
     return float(short[same[0]]) if len(same) else exact
+
+
+def find_middle(edges: Floats, weight: Floats, span: tuple[float, float]) -> tuple[float, float]:
+    """Return the range to show of a column of numbers: all of it, or without few extreme values.
+
+    Steps have the given weights. Where all values span much more than the edges with 0.5 % of the weight on either
+    side, the range ends close to these edges: curves are constant beyond them, or have few rows there.
+    """
+    ends = np.array([*edges.tolist(), *(bound for bound in span if np.isfinite(bound))] or [0.0, 1.0])
+    least, most = float(ends.min()), float(ends.max())
+    below = np.cumsum(weight)[:-1] / max(float(weight.sum()), np.finfo(np.float64).tiny)
+    central = edges[(below >= _EXTREME_SHARE) & (below <= 1.0 - _EXTREME_SHARE)]
+    if not len(central):
+        return least, most
+    room = 0.15 * float(central[-1] - central[0])
+    low, high = max(least, float(central[0]) - room), min(most, float(central[-1]) + room)
+    is_squeezed = room > 0.0 and most / 2.0 - least / 2.0 > _MOST_WIDE * (high / 2.0 - low / 2.0)
+    return (low, high) if is_squeezed else (least, most)
 
 
 def read_curves(model: Model, draw: Draw | None = None) -> list[Curve]:

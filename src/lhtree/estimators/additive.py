@@ -39,7 +39,7 @@ from .edits import Editor
 _ADDITIVE = """
 interactions : "auto", int or list of pairs
     Surfaces of pairs of columns: a number of pairs, those with the largest gain; or a list of pairs of column names or
-    indices. "auto" tries 4, 16 and 64 pairs and takes the number with the least held-out loss, if it is lower than
+    indices. "auto" tries 4, 16, 64 and 128 pairs and takes the number with the least held-out loss, if it is lower than
     without pairs by more than its standard error. Surfaces that do not lower the held-out loss at all are left out.
 max_iter : int
     Maximum number of cycles. A cycle takes a step on every curve; those of surfaces follow when curves are done.
@@ -52,7 +52,8 @@ max_bins : int
     Maximum number of bins of a feature in training; missing values have a bin of their own.
 smoothing : float
     Temperature of the steps of curves. A step is the mean of all cuts of the column, weighted by the power
-    ``1 / smoothing`` of their likelihoods: small values give sharp steps, large ones smooth curves.
+    ``1 / smoothing`` of their likelihoods: small values give sharp steps, large ones smooth curves. The first cycles,
+    until they no longer lower the held-out loss and at most half of ``max_iter``, use ten times this value.
 min_samples_leaf : int
     Minimum weight of the rows on each side of a cut, and of missing values that get a value of their own.
 l2_regularization : float

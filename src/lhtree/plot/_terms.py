@@ -8,19 +8,23 @@ import numpy as np
 
 from .._extras import import_extra
 from .._parameters import refuse
-from ..describe.curves import Curve, Surface
+from ..describe.curves import MISSING, Curve, Scale, Surface, find_middle
 from ..describe.palette import ACCENT, class_colour, tint
+from ..model.numbers import write_value
 from ._axes import SMALL, dashes, diverging, strip, take_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_MOST_LABELS = 12  # along an axis of a surface
+_MOST_LABELS = 6  # along an axis of a surface
 _DENSITY = 0.18  # height of the bars of weights, as a share of the axes
 
 
 def plot_curve(curve: Curve | Surface, *, ax: Axes | None = None) -> Axes:
     """Draw a curve of an additive model with its band and the density of the training rows, or a surface.
+
+    The axis of a column with few extreme values ends soon after the last edge with 0.5 % of the rows beyond it; a text at
+    its end has the extreme value.
 
     Parameters
     ----------
@@ -73,12 +77,14 @@ def plot_curve(curve: Curve | Surface, *, ax: Axes | None = None) -> Axes:
             axes.fill_between(
                 [left[step], right[step]], *around[:, None], color=tint(colour, 0.35), linewidth=0
             )
-    _draw_density(axes, curve.weight[:shown], left, right)
+    _draw_density(axes, _count_shown(curve, borders)[:shown], left, right)
     axes.axhline(0.0, color="0.6", linewidth=0.8)
     if curve.categories is not None:
         labels = curve.scale.labels[:shown]
         axes.set_xticks(range(shown), labels, rotation=90 if sum(map(len, labels)) > 40 else 0)
-    elif has_missing:
+    else:
+        _mark_extremes(axes, curve, float(borders[0]), float(borders[-2]))
+    if curve.categories is None and has_missing:
         axes.axvline(borders[-2], color="0.6", linewidth=0.8, linestyle="dotted")
         axes.annotate(
             "missing", (missing, 1.0), (0, -2), ("data", "axes fraction"), "offset points", ha="center", va="top",
@@ -96,17 +102,43 @@ def plot_curve(curve: Curve | Surface, *, ax: Axes | None = None) -> Axes:
 def _place_steps(curve: Curve) -> tuple[Any, float]:
     """Return the borders of all steps along the axis, missing values last, and the middle of missing values."""
     assert curve.edges is not None
-    low, high = curve.span
-    ends = [*curve.edges.tolist(), *(bound for bound in (low, high) if np.isfinite(bound))] or [0.0, 1.0]
-    least, most = min(ends), max(ends)
+    least, most = find_middle(curve.edges, curve.weight[:-1], curve.span)
     room = (most - least) * 0.04 or 1.0
-    borders = [least - room, *curve.edges.tolist(), most + room]
+    inner = np.clip(curve.edges, least - room, most + room).tolist()
+    borders = [least - room, *inner, most + room]
     width = (borders[-1] - borders[0]) * 0.08
     return np.array([*borders, borders[-1] + width]), borders[-1] + width / 2.0
 
 
+def _count_shown(curve: Curve, borders: Any) -> Any:
+    """Return the weights of the steps; where the axis cuts a step off, the share of its width that is shown."""
+    if curve.edges is None:
+        return curve.weight
+    low, high = curve.span
+    whole = np.clip([low, *curve.edges, high], min(low, borders[0]), max(high, borders[-2]))
+    whole[0], whole[-1] = min(low, borders[0]), max(high, borders[-2])
+    shown = np.diff(borders[:-1]) / np.maximum(np.diff(whole), np.finfo(float).tiny)
+    return curve.weight * np.append(np.minimum(shown, 1.0), 1.0)
+
+
+def _mark_extremes(axes: Axes, curve: Curve, least: float, most: float) -> None:
+    """Write the extreme training values beside the ends of an axis that leaves them out."""
+    low, high = curve.span
+    for is_out, place, align, text in (
+        (low < least, least, "left", f"← from {write_value(low)}"),
+        (high > most, most, "right", f"to {write_value(high)} →"),
+    ):
+        if is_out:
+            axes.annotate(
+                text, (place, 1.0), (0, 2), ("data", "axes fraction"), "offset points", ha=align, va="bottom",
+                fontsize=SMALL, color="0.4",
+            )  # fmt: skip
+
+
 def _draw_density(axes: Axes, weight: Any, left: Any, right: Any) -> None:
     """Draw the weight of the training rows of every step, per width, as bars at the bottom."""
+    is_shown = right > left
+    weight, left, right = weight[is_shown], left[is_shown], right[is_shown]
     density = weight / np.maximum(right - left, np.finfo(float).tiny)
     below = axes.twinx()
     below.bar(left, density, right - left, align="edge", color="0.85", edgecolor="white", linewidth=0.3)
@@ -134,16 +166,31 @@ def _draw_surface(surface: Surface, axes: Axes) -> Axes:
         origin="lower",
         interpolation="nearest",
     )
-    for axis, ticks, scale, part in (
-        (axes.xaxis, axes.set_xticks, surface.scales[0], shown[0]),
-        (axes.yaxis, axes.set_yticks, surface.scales[1], shown[1]),
+    for axis, ticks, scale, n_shown in (
+        (axes.xaxis, axes.set_xticks, surface.scales[0], values.shape[0]),
+        (axes.yaxis, axes.set_yticks, surface.scales[1], values.shape[1]),
     ):
-        labels = scale.labels[part]
-        every = -(-len(labels) // _MOST_LABELS)
-        ticks(range(0, len(labels), every), labels[::every], fontsize=SMALL)
+        ticks(*_choose_ticks(scale, n_shown), fontsize=SMALL)
         axis.set_label_text(scale.column)
-    axes.tick_params(axis="x", rotation=90)
+    is_long = any(len(label.get_text()) > 8 for label in axes.get_xticklabels())
+    axes.tick_params(axis="x", rotation=90 if is_long else 0)
     title = "addition to the raw score" + (f" of {surface.classes[0]}" if surface.classes else "")
     import_extra("matplotlib.pyplot", "plot")
     axes.figure.colorbar(image, ax=axes, label=title)
     return axes
+
+
+def _choose_ticks(scale: Scale, n_shown: int) -> tuple[list[float], list[str]]:
+    """Return places and texts along an axis of a surface: some edges between its cells, or some categories."""
+    if scale.edges is None:
+        places = [float(place) for place in range(n_shown)]
+        labels = scale.labels[:n_shown]
+    else:
+        places = [place + 0.5 for place in range(len(scale.edges))]
+        labels = [write_value(edge) for edge in scale.edges.tolist()]
+    every = -(-len(labels) // _MOST_LABELS) or 1
+    places, labels = places[::every], labels[::every]
+    if scale.edges is not None and n_shown > len(scale.edges) + 1:
+        places.append(n_shown - 1.0)
+        labels.append(MISSING)
+    return places, labels

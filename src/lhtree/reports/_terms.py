@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..describe.curves import find_edges, write_scale
+from ..describe.curves import find_edges, find_middle, write_scale
 from ..model.model import Model
+from ..model.numbers import write_value
 from ..model.terms import AdditiveTerm, read_terms
 from ._figures import ReportRows
 
@@ -39,8 +40,11 @@ def _describe_curve(fitted: Model, term: AdditiveTerm, X: NDArray[Any]) -> dict[
         x = np.asarray(X[:, axis.feature], dtype=np.float64)
         x, edges = x[np.isfinite(x)], find_edges(fitted, axis)
         ends = np.concatenate([x, edges]) if len(x) + len(edges) else np.zeros(1)
-        span = float(ends.min()), float(ends.max())
-        facts |= {"edges": edges.tolist(), "span": span, "density": _count_bars(x, *span).tolist()}
+        whole = float(ends.min()), float(ends.max())
+        low, high = span = find_middle(edges, term.weight.ravel()[:-1], whole)
+        inside = x[(x >= low) & (x <= high)]
+        facts |= {"edges": edges.tolist(), "span": span, "whole": whole}
+        facts["density"] = _count_bars(inside, *span).tolist()
     return facts | _describe_values(term)
 
 
@@ -59,5 +63,12 @@ def _count_bars(x: NDArray[np.float64], low: float, high: float) -> NDArray[np.i
 
 def _describe_surface(fitted: Model, term: AdditiveTerm) -> dict[str, Any]:
     scales = [write_scale(fitted, axis) for axis in term.axes]
-    listed = [{"name": scale.column, "labels": scale.labels} for scale in scales]
+    listed = [
+        {
+            "name": scale.column,
+            "labels": scale.labels,
+            "edges": None if scale.edges is None else [write_value(edge) for edge in scale.edges.tolist()],
+        }
+        for scale in scales
+    ]
     return {"scales": listed, **_describe_values(term)}

@@ -39,7 +39,7 @@ def fit_additive(
     terms = [bags.start((axis,)) for axis in make_axes(coded.bins, settings.signs)]
     n_iter = 0
     if terms:
-        terms, n_iter = bags.boost(terms, np.ones(len(terms), dtype=bool))
+        terms, n_iter = bags.boost_curves(terms)
         terms = add_surfaces(bags, terms)
         terms = merge_steps(bags, terms)
     final, base = average_bags(bags, terms, Edges(coded.bins, sample, normalisation))

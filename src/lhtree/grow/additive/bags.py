@@ -127,19 +127,39 @@ class Bags:
             n_bags=self.n_bags,
         )
 
+    def boost_curves(self, terms: Sequence[TermValues]) -> tuple[list[TermValues], int]:
+        """Boost curves, first with smoother steps until they no longer lower the held-out loss; count the cycles.
+
+        The smoother steps take at most half of the cycles.
+        """
+        is_active = np.ones(len(terms), dtype=bool)
+        n_most = self.settings.max_iter
+        terms, n_smooth = self._boost(terms, is_active, self.settings.smooth_step, n_most // 2)
+        terms, n_sharp = self._boost(terms, is_active, self.settings.step, n_most - n_smooth)
+        return terms, n_smooth + n_sharp
+
     def boost(
         self, terms: Sequence[TermValues], is_active: NDArray[np.bool_]
     ) -> tuple[list[TermValues], int]:
         """Boost the active terms, shape (n_bags, n_terms) or (n_terms,); return the terms and the number of cycles."""
+        return self._boost(terms, is_active, self.settings.step, self.settings.max_iter)
+
+    def _boost(
+        self,
+        terms: Sequence[TermValues],
+        is_active: NDArray[np.bool_],
+        step: _core.StepOptions,
+        n_cycles: int,
+    ) -> tuple[list[TermValues], int]:
         is_active = np.broadcast_to(is_active, (self.n_bags, len(terms)))
         values = np.concatenate(
             [term.values.reshape(self.n_bags, -1, self.n_scores) for term in terms], axis=1
         )
-        found, _, n_cycles = self._fit(terms).boost(
+        found, _, n_used = self._fit(terms).boost(
             np.ascontiguousarray(values).ravel(),
             np.ascontiguousarray(is_active, dtype=np.uint8).ravel(),
-            step=self.settings.step,
-            n_cycles=self.settings.max_iter,
+            step=step,
+            n_cycles=n_cycles,
             patience=self.settings.patience,
             tol=0.0,
             n_threads=self.n_threads,
@@ -150,7 +170,7 @@ class Bags:
         return [
             term._replace(values=part.reshape(term.values.shape))
             for term, part in zip(terms, parts, strict=True)
-        ], n_cycles
+        ], n_used
 
     def score(self, terms: Sequence[TermValues]) -> Floats:
         """Return the raw scores of every row by the bag that did not learn from it, shape (n · n_scores,)."""

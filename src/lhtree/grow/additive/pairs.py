@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 
 _SURFACE_CELLS = 16  # of an axis of a surface, without that of missing values
 _SCREEN_CELLS = 12  # of an axis while all pairs are compared
-_PAIR_COUNTS = (4, 16, 64)  # tried by interactions="auto"
+_PAIR_COUNTS = (4, 16, 64, 128)  # tried by interactions="auto"
 
 
 def add_surfaces(bags: Bags, curves: list[TermValues]) -> list[TermValues]:
@@ -82,6 +82,8 @@ def _count_pairs(
     without = bags.losses(raw)
     n_best, most = 0, 0.0
     for n_pairs in sorted({min(n, len(ranked[0])) for n in _PAIR_COUNTS}):
+        if n_pairs > _PAIR_COUNTS[-2] and n_best < _PAIR_COUNTS[-2]:
+            break
         place: dict[Pair, int] = {}
         terms = list(curves)
         is_active = np.zeros((bags.n_bags, len(curves) + bags.n_bags * n_pairs), dtype=bool)

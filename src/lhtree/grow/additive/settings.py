@@ -18,6 +18,8 @@ Pair = tuple[int, int]
 
 LEARNING_RATE = 0.1  # of learning_rate="auto"
 _MOST_ROUNDS = 2**31 - 1  # which the core counts; no fit lasts that long
+_SMOOTHER = 10.0  # smoothing of the first cycles of curves, relative to that of the others
+_MOST_SMOOTHING = 1e300  # a finite number
 _MOST_LEVELS = 254  # of a column: a slot holds them
 
 
@@ -36,6 +38,7 @@ class AdditiveSettings:
     max_steps: int | None  # of a curve
     merges: bool  # whether max_steps is "auto"
     signs: NDArray[np.int8] | None  # of every feature
+    smooth_step: _core.StepOptions  # of the first cycles of curves
     step: _core.StepOptions
 
     @classmethod
@@ -63,6 +66,12 @@ class AdditiveSettings:
         objective = Objective.of(params, training)
         if objective.outputs:
             raise refuse("quantile", params["quantile"], "one quantile for an additive model")
+        of_step: dict[str, float] = {
+            "learning_rate": rate,
+            "l2_regularization": check_number("l2_regularization", params["l2_regularization"]),
+            "min_samples_leaf": float(check_count("min_samples_leaf", params["min_samples_leaf"], 1)),
+            "smoothing": float(smoothing),
+        }
         return cls(
             objective=objective,
             max_iter=min(check_count("max_iter", params["max_iter"], 1), _MOST_ROUNDS),
@@ -75,12 +84,10 @@ class AdditiveSettings:
             max_steps=None if isinstance(max_steps, str) else max_steps,
             merges=isinstance(max_steps, str),
             signs=signs,
-            step=_core.StepOptions(
-                learning_rate=rate,
-                l2_regularization=check_number("l2_regularization", params["l2_regularization"]),
-                min_samples_leaf=float(check_count("min_samples_leaf", params["min_samples_leaf"], 1)),
-                smoothing=float(smoothing),
+            smooth_step=_core.StepOptions(
+                **of_step | {"smoothing": min(_SMOOTHER * smoothing, _MOST_SMOOTHING)}
             ),
+            step=_core.StepOptions(**of_step),
         )
 
     def allows(self, first: int, second: int) -> bool:

@@ -20,7 +20,7 @@ export function showTerms(facts, model) {
   find("trees-title").textContent = facts.surfaces.length ? "Curves and surfaces" : "Curves";
   document.querySelector('nav a[href="#trees"]').textContent = "Curves";
   const { unit } = model.head;
-  find("trees-hint").append(`This is the whole model: a prediction is the sum of one value per chart, in ${unit.name}, and a constant. Bands are standard errors. Grey: where the rows are. All curves have the same scale.`);
+  find("trees-hint").append(`This is the whole model: a prediction is the sum of one value per chart, in ${unit.name}, and a constant. Bands are standard errors. Grey: where the rows are. All curves have the same scale. An axis that ends with “…” leaves out a few extreme values.`);
   const many = facts.n_scores > 1;
   let cls = 0;
   const place = el("div", {});
@@ -87,7 +87,9 @@ function drawSteps(term, unit, ticks) {
       draw("circle", { class: "dot", cx: width - 28, cy: up(values[n]), r: 4 }, draw("title", {}, `missing: ${signed(values[n])} (${count(weight[n], "row")})`)),
       draw("text", { x: width - 28, y: height - 8, "text-anchor": "middle" }, "missing"));
     const digits = digitsBetween(from, to);
-    for (const [x, anchor] of to > from ? [[from, "start"], [to, "end"]] : [[from, "middle"]]) svg.append(draw("text", { x: at(x), y: height - 8, "text-anchor": anchor }, format(x, digits)));
+    const [least, last] = term.whole;
+    const texts = [`${least < from ? `${format(least, 4)} … ` : ""}${format(from, digits)}`, `${format(to, digits)}${last > to ? ` … ${format(last, 4)}` : ""}`];
+    for (const [x, anchor, text] of to > from ? [[from, "start", texts[0]], [to, "end", texts[1]]] : [[from, "middle", format(from, digits)]]) svg.append(draw("text", { x: at(x), y: height - 8, "text-anchor": anchor }, text));
     place.replaceChildren(svg);
   });
   return el("div", {}, place, tabulate(term));
@@ -112,10 +114,14 @@ function drawSurface(term, most) {
         draw("title", {}, `${across.name} ${across.labels[i]}, ${along.name} ${along.labels[j]}: ${signed(value)} (${count(term.weight[i * nY + j], "row")})`)));
     }));
     svg.append(draw("rect", { class: "frame", x: left, y: top, width: width - left - 8, height: height - top - bottom }));
-    const every = (n, most) => Math.ceil(n / most);
-    rows.forEach((j, y) => y % every(rows.length, 8) === 0 && svg.append(draw("text", { x: left - 6, y: height - bottom - (y + 0.5) * tall + 4, "text-anchor": "end" }, cut(along.labels[j], 13))));
-    const perLabel = every(columns.length, Math.max(1, Math.floor((width - left) / 90)));
-    columns.forEach((i, x) => x % perLabel === 0 && svg.append(draw("text", { x: left + (x + 0.5) * wide, y: height - bottom + 14, "text-anchor": "middle" }, cut(across.labels[i], 13))));
+    // Numbers have their edges between cells, categories their names.
+    const list = ({ labels, edges }, shown, most) => {
+      const marks = edges ? edges.map((text, i) => [i + 1, text]) : shown.map((i, place) => [place + 0.5, labels[i]]);
+      const some = marks.filter((_, i) => i % Math.ceil(marks.length / most) === 0);
+      return edges && shown.length > edges.length + 1 ? [...some, [shown.length - 0.5, "missing"]] : some;
+    };
+    for (const [y, text] of list(along, rows, 6)) svg.append(draw("text", { x: left - 6, y: height - bottom - y * tall + 4, "text-anchor": "end" }, cut(text, 13)));
+    for (const [x, text] of list(across, columns, Math.max(1, Math.floor((width - left) / 70)))) svg.append(draw("text", { x: left + x * wide, y: height - bottom + 14, "text-anchor": "middle" }, cut(text, 10)));
     svg.append(draw("text", { class: "unit", x: width - 8, y: height - 6, "text-anchor": "end" }, cut(across.name, 40)), draw("text", { class: "unit", x: 0, y: height - 6 }, cut(along.name, 24)));
     place.replaceChildren(svg);
   });
