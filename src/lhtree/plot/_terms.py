@@ -23,8 +23,8 @@ _DENSITY = 0.18  # height of the bars of weights, as a share of the axes
 def plot_curve(curve: Curve | Surface, *, ax: Axes | None = None) -> Axes:
     """Draw a curve of an additive model with its band and the density of the training rows, or a surface.
 
-    The axis of a column with few extreme values ends soon after the last edge with 0.5 % of the rows beyond it; a text at
-    its end has the extreme value.
+    The axis of a column with few extreme values ends soon after the last edge with 0.5 % of the rows beyond it; a text
+    at its end has the extreme value.
 
     Parameters
     ----------
