@@ -89,7 +89,7 @@ $(TOOLS): pyproject.toml
 	$(PIP) install --group build
 	@touch $@
 
-$(PACKAGE): $(TOOLS) CMakeLists.txt $(filter-out cpp/tests/% cpp/fuzz/%,$(CPP)) cpp/tests/pieces.cpp
+$(PACKAGE): $(TOOLS) CMakeLists.txt src/lhtree/__init__.py $(filter-out cpp/tests/% cpp/fuzz/%,$(CPP)) cpp/tests/pieces.cpp
 	$(PIP) install --no-build-isolation --config-settings=cmake.define.LHTREE_PIECES=ON --editable '.[all]'
 	@rm -f $(VENV)/.package-* && touch $@
 
