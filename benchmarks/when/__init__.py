@@ -24,7 +24,7 @@ class When(Fits):
         return [n_rows for n_rows in runs.SIZES if n_rows <= (300 if args.quick else args.rows)]
 
     def plan(self, args: Args) -> list[Task]:
-        return runs.plan(self.sizes(args), 1 if args.quick else None)
+        return runs.plan(self.sizes(args), 1 if args.quick else runs.N_SEEDS)
 
     def measure(self, task: Task) -> Result:
         return runs.measure(task)
@@ -41,7 +41,6 @@ class When(Fits):
         draw_curves(docs, "when-scaling", page.curves(results, sizes))
         return {
             "run": page.say_run(results),
-            "time": page.table_time(results),
             "sweeps": page.table_sweeps(results),
             "scaling": page.table_scaling(results, sizes),
             "pictures": draw_pictures(docs),

@@ -1,4 +1,4 @@
-"""The generated parts of docs/when.md: synthetic problems, and EEG by time."""
+"""The generated parts of docs/when.md: the synthetic problems."""
 
 import math
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from ..common.results import Results, values
 from ..common.statistics import Mean, subtract
 from .draw import Curves
 from .problems import SCALING, SWEEPS, Clusters
-from .runs import COMPARED, EEG, N_TEST, PEERS, scaling_key, sweep_key
+from .runs import COMPARED, N_TEST, PEERS, scaling_key, sweep_key
 
 
 def say_verdict(difference: Mean) -> str:
@@ -22,16 +22,6 @@ def say_verdict(difference: Mean) -> str:
     if difference.is_level:
         return f"ties ({points})"
     return f"**{'wins' if difference.mean > 0 else 'loses'} {points}**"
-
-
-def table_time(results: Results) -> str:
-    """Return accuracies on EEG with pieces of the recording held out."""
-    rows = []
-    for model in COMPARED:
-        by_time = 100 * np.array(values(results, EEG, model))
-        pieces = ", ".join(f"{value:.1f}" for value in by_time)
-        rows.append([TITLES[model], f"{by_time.mean():.1f}", pieces])
-    return markdown_table("accuracy on EEG, % | segments held out | each segment", rows)
 
 
 def _row(results: Results, key: str) -> tuple[float, list[float], Mean, str] | None:
@@ -94,7 +84,7 @@ def curves(results: Results, sizes: Sequence[int]) -> list[Curves]:
 
 def say_run(results: Results) -> str:
     """Return a description of the synthetic runs."""
-    n_drawings = {len(splits) for (key, _), splits in results.items() if key != EEG}
+    n_drawings = {len(splits) for splits in results.values()}
     drawings = "–".join(str(n) for n in sorted({min(n_drawings), max(n_drawings)}))
     return (
         f"`python -m benchmarks when`. Default parameters, one thread; {drawings} random samples of each problem, the "

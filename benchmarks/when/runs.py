@@ -1,11 +1,11 @@
-"""Fits of our models and the peers on problems with a known Bayes error, and on pieces of EEG."""
+"""Fits of our models and the peers on problems with a known Bayes error."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from ..common.data import Data, Split, load
+from ..common.data import Split
 from ..common.models import ALL_MODELS
 from ..common.results import Result, Task
 from ..common.scores import score
@@ -14,19 +14,17 @@ from .problems import SCALING, SWEEPS, Clusters
 OURS = ("boosted", "ensemble", "mixed_forest", "additive", "compact")
 PEERS = ("logistic", "rf", "xgboost", "catboost")
 COMPARED = OURS + PEERS
-SIZES = (100, 300, 1000, 3000, 10_000)
+SIZES = (100, 300, 1000, 3000)
 N_TEST = 10_000
 N_SWEEP = 1000  # training rows of the sweeps
-N_SEEDS = {"scaling": 3, "sweep": 4}
-EEG = "eeg by time"  # a recording of two minutes, cut into pieces; each piece is tested once
-N_PIECES = 5
+N_SEEDS = 2
 
 
 class Drawn(NamedTuple):
-    """Training and test rows, and Bayes' error on the test rows' distribution where it is known."""
+    """Training and test rows, and Bayes' error on the distribution of the test rows."""
 
     split: Split
-    bayes_error: float | None
+    bayes_error: float
 
 
 def scaling_key(problem: str, n_rows: int) -> str:
@@ -42,16 +40,8 @@ def sweep_key(clusters: Clusters) -> str:
 _CLUSTERS = {sweep_key(clusters): clusters for levels in SWEEPS.values() for clusters in levels.values()}
 
 
-def cut_out(data: Data, piece: int) -> Split:
-    """Test on one of the pieces that follow each other, and train on the others."""
-    is_test = np.arange(len(data.y)) * N_PIECES // len(data.y) == piece
-    return Split(data.X[~is_test], data.y[~is_test], data.X[is_test], data.y[is_test])
-
-
 def draw(key: str, seed: int, n_test: int = N_TEST) -> Drawn:
     """Draw the rows of a problem, the same for every model."""
-    if key == EEG:
-        return Drawn(cut_out(load("eeg"), seed), None)
     random = np.random.default_rng([seed, 0])
     if key in _CLUSTERS:
         clusters = _CLUSTERS[key]
@@ -71,15 +61,7 @@ def measure(task: Task) -> Result:
     return result | {"bayes_error": drawn.bayes_error}
 
 
-def plan(sizes: Sequence[int] = SIZES, most_seeds: int | None = None) -> list[Task]:
-    """Return all fits: the pieces of EEG, then one drawing of every problem after the other."""
-    keys = {scaling_key(name, n_rows): N_SEEDS["scaling"] for n_rows in sizes for name in SCALING}
-    keys |= dict.fromkeys(_CLUSTERS, N_SEEDS["sweep"])
-    pieces = [(EEG, piece) for piece in range(most_seeds or N_PIECES)]
-    drawings = [
-        (key, seed)
-        for seed in range(most_seeds or max(N_SEEDS.values()))
-        for key, n_seeds in keys.items()
-        if seed < n_seeds
-    ]
-    return [Task("when", key, model, seed) for key, seed in pieces + drawings for model in COMPARED]
+def plan(sizes: Sequence[int] = SIZES, n_seeds: int = N_SEEDS) -> list[Task]:
+    """Return all fits: one drawing of every problem after the other."""
+    keys = [scaling_key(name, n_rows) for n_rows in sizes for name in SCALING] + list(_CLUSTERS)
+    return [Task("when", key, model, seed) for seed in range(n_seeds) for key in keys for model in COMPARED]

@@ -4,12 +4,11 @@ import math
 
 import numpy as np
 import pytest
-from benchmarks.common.data import Data
 from benchmarks.common.pages import fill_text
 from benchmarks.common.statistics import Mean
 from benchmarks.when.page import curves, say_verdict, table_scaling, table_sweeps
 from benchmarks.when.problems import ERROR, SCALING, Clusters
-from benchmarks.when.runs import COMPARED, N_PIECES, N_SWEEP, cut_out, draw, sweep_key
+from benchmarks.when.runs import COMPARED, N_SWEEP, draw, sweep_key
 
 RULES = {
     "steps": lambda X: (X[:, 0] > 0.5) | ((X[:, 1] > 0) & (X[:, 2] < 0.5)),
@@ -41,13 +40,6 @@ def test_drawings_are_the_same_for_every_model():
     assert all(np.array_equal(a, b) for a, b in zip(first.split, second.split, strict=True))
     assert len(first.split.y) == 100
     assert len(draw(sweep_key(Clusters()), 0, n_test=10).split.y) == N_SWEEP
-
-
-def test_pieces_of_time_are_held_out_once():
-    data = Data("eeg", np.arange(13.0)[:, None], np.arange(13) % 2)
-    pieces = [cut_out(data, piece) for piece in range(N_PIECES)]
-    assert np.concatenate([piece.X_test for piece in pieces]).ravel().tolist() == data.X.ravel().tolist()
-    assert all(len(piece.y) + len(piece.y_test) == 13 for piece in pieces)
 
 
 def test_verdicts():

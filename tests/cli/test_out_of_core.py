@@ -106,9 +106,12 @@ def test_a_full_disk(capsys, monkeypatch):
     assert ran.code == 4
 
 
-def test_columns_that_cannot_be_used(capsys):
+def test_columns_of_dates_are_read(capsys):
     table = make_table()
     table["day"] = np.where(table.index % 2, "2024-01-02", "2024-03-04")
     table.to_csv("days.csv", index=False)
-    ran = fail(capsys, "fit", "days.csv", *ASKED[2:], "-o", "new.lht", "--out-of-core")
-    assert "column 'day' holds dates or times" in ran.err
+    for way, name in (("--out-of-core", "new.lht"), ("--in-memory", "same.lht")):
+        succeed(capsys, "fit", "days.csv", *ASKED[2:], "-o", name, way)
+    X = table.drop(columns="y")
+    parts = [model.predict_proba(X) for model in map(lhtree.load_scorer, ("new.lht", "same.lht"))]
+    assert np.array_equal(*parts)

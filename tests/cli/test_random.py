@@ -17,7 +17,11 @@ typer_main = pytest.importorskip("typer.main")
 pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
 
-COMMANDS = typer_main.get_command(cli.build_app()).commands
+COMMANDS = {
+    name: command
+    for name, command in typer_main.get_command(cli.build_app()).commands.items()
+    if name != "serve"  # it does not end
+}
 TABLES = ["data.csv", "test.csv", "new.csv", "new.parquet", "größe 名.csv", "no rows.csv", "one column.csv"]
 MODELS = ["model.lht", "tree.lht", "boosted.lht", "compact.lht", "weights.lht"]
 ODD_FILES = ["", "nowhere.csv", "folder", ".", "empty", "noise", "data.csv/inside", "-", "--", "\x1b[31m"]
