@@ -94,7 +94,7 @@ def render(losses: Results, facts: Mapping[str, Facts]) -> dict[str, str]:
 
 
 def _conclude(leaders: Mapping[str, str]) -> str:
-    """Return the verdict: on how many kinds boosted trees have the lowest mean rank, and who has it elsewhere."""
+    """Return the number of kinds on which boosted trees rank first, and the winners of the others."""
     others = [
         f"{name_in_a_sentence(model)} ({kind})" for kind, model in leaders.items() if model != "boosted"
     ]

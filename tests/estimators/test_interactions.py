@@ -21,7 +21,7 @@ def make_rows(n=400):
 
 
 def list_paths(model):
-    """Return the columns of every path from a root to a leaf, with those of linear leaves."""
+    """Return the columns of every path from a root to a leaf, including the columns of linear leaves."""
     fitted, paths = model._model, []
     trees, column = fitted.trees, fitted.encoding.column
     for tree in range(trees.n_trees):

@@ -1,4 +1,4 @@
-"""Answers of the service are those of the model, for models of all kinds."""
+"""Responses of the service equal predictions of the model, for models of all kinds."""
 
 import json
 from dataclasses import replace

@@ -32,7 +32,7 @@ std::vector<Histogram> SpareHistograms::take(const std::vector<std::size_t>& siz
     {
         const std::lock_guard<std::mutex> lock(mutex_);
         for (std::size_t i = 0; i < sizes.size(); ++i) {
-            // Of a similar size: others are soon wanted again.
+            // Take a spare of similar size; larger spares suit later requests.
             auto found = by_capacity_.lower_bound(sizes[i]);
             if (found == by_capacity_.end() || found->first > 2 * sizes[i]) {
                 if (found == by_capacity_.begin() || 2 * std::prev(found)->first < sizes[i]) continue;

@@ -123,7 +123,7 @@ class Grower {
         return is_symmetric() ? level_[block].totals.sums.weight > 0 : may_split(block);
     }
 
-    // The features that a block tries alone: a share of those that its groups allow.
+    // Draws the single features that a block tries: a share of its allowed features.
     std::vector<std::int32_t> draw_tried(const Block& block) const {
         std::vector<std::int32_t> united;
         for (const std::size_t group : block.groups)
