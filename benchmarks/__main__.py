@@ -15,17 +15,14 @@ QUESTIONS = {
     "time": "log loss against the CPU time of a fit, for boosting libraries with few and with many rounds",
     "explain": "cost of explanations relative to predictions and to permutation SHAP",
     "paper": "the paper's three tables, its figures for wine and its claims, on the same splits for every method",
-    "ablations": "effect of every parameter, changed alone in the paper's forest and in our mixed forest",
     "tables": "accuracy, log loss, AUC and time on public tables with categories and gaps",
     "kinds": "losses by kind of data, from the stored results of accuracy, tables and regression",
     "regression": "R² and time on public tables with a number to predict",
     "compact": "what every part of the compact tree brings, in accuracy and log loss",
     "boosting": "what every part of the boosted model brings, in accuracy and log loss",
     "when": "when to use lhtree: the nine data sets, problems with a known Bayes error, pictures that show why",
-    "exports": "whether exported models predict what the model predicts, on all rows of the nine data sets",
     "scale": "time and memory of boosted fits on many rows: past memory",
     "serve": "rows per second and latency of `lhtree serve`",
-    "stream": "memory and speed of `lhtree predict` on a CSV larger than memory",
 }
 
 

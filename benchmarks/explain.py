@@ -12,7 +12,8 @@ from .common.pages import Docs, Figure, figure_table, markdown_table, read_figur
 from .common.timing import time_both, time_cpu
 from .runner import Args, Parts, Tell
 
-_N_ROWS = 40
+_N_COMPARED = 40  # rows compared with SHAP
+_N_ROWS = 10_000  # rows of a batch
 _N_BACKGROUND = 100
 _MODELS = ("readable_tree", "mixed_forest", "boosted")
 
@@ -27,7 +28,7 @@ def measure_shap(tell: Tell, args: Args) -> list[dict[str, Any]]:
     for name in ("wine",) if args.quick else ("wine", "wdbc", "spambase", "magic"):
         data = datasets.load(name)
         order = np.random.default_rng(0).permutation(len(data.y))
-        rows, train = data.X[order[:_N_ROWS]], order[_N_ROWS:]
+        rows, train = data.X[order[:_N_COMPARED]], order[_N_COMPARED:]
         for key in _MODELS:
             tell(f"{name}, {key}")
             model = fit(key, data.X[train], data.y[train])
@@ -76,9 +77,6 @@ def tabulate(found: list[dict[str, Any]]) -> str:
         f"Median correlation {correlation:.2f}; permutation SHAP takes {ratio:.0f} times as long (median)."
     )
     return f"{markdown_table(head, rows)}\n\n{summary}"
-
-
-_N_ROWS = 10_000
 
 
 def measure_batch(tell: Tell, args: Args) -> list[Figure]:

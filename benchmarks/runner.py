@@ -56,7 +56,7 @@ class Question(ABC):
     """
 
     name: str
-    fills = ""  # the page below docs whose marked places are filled; a question without one is only printed
+    fills: str  # the page below docs whose marked places are filled
     quick: str  # what --quick does
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -82,10 +82,6 @@ class Question(ABC):
     def page(self, results: Any, docs: pages.Docs) -> dict[str, str]:
         """Draw the pictures and return the generated parts of the page by their marks."""
 
-    def more_pages(self, results: Any, docs: pages.Docs) -> dict[str, dict[str, str]]:
-        """Return further pages of the same results: their generated parts by their marks."""
-        return {}
-
     def builds(self, args: Args) -> list[str]:
         """Return the builds of ours that the results are of."""
         return [version_key("mixed_forest")]
@@ -94,18 +90,15 @@ class Question(ABC):
         """Measure, print and write the page."""
         results = self.run(args)
         docs = pages.Docs(RESULTS / self.folder(args)) if self.is_draft(args) else pages.Docs()
-        run = {"run": pages.describe_run(self.builds(args))}
-        for page, parts in ({self.fills: self.page(results, docs)} | self.more_pages(results, docs)).items():
-            print("\n\n".join(f"{name}\n\n{part}" for name, part in (run | parts).items()))
-            if page:
-                docs.fill(page, run | parts)
+        parts = {"run": pages.describe_run(self.builds(args))} | self.page(results, docs)
+        print("\n\n".join(f"{name}\n\n{part}" for name, part in parts.items()))
+        docs.fill(self.fills, parts)
 
 
 class Parts(Question):
     """A question of a few parts; every run measures each again and stores it at once."""
 
     parts: ClassVar[Mapping[str, Part]]
-    quick_parts: Sequence[str] = ()  # of the quick form; default: all
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         super().add_arguments(parser)
@@ -115,8 +108,7 @@ class Parts(Question):
             )
 
     def run(self, args: Args) -> dict[str, Any]:
-        every = list((args.quick and self.quick_parts) or self.parts)
-        chosen = [] if args.show else getattr(args, "only", None) or every
+        chosen = [] if args.show else getattr(args, "only", None) or list(self.parts)
         with show_progress(self.name, len(chosen)) as (tell, advance):
             for part in chosen:
                 tell(part)

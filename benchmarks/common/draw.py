@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from .pages import Figure
-
 # One colour per model in every picture; ours have full lines, peers dashed ones.
 COLOURS = {
     "paper tree": "#08306b",
@@ -70,22 +68,6 @@ def mark(ax: Any, values: Sequence[float]) -> None:
     ax.set_xticks(inside, [f"{value:g}" for value in inside])
     ax.set_xticks([], minor=True)
     ax.set_xlim(low, high)
-
-
-def draw_bars(folder: Path, name: str, title: str, labels: Sequence[str], figures: Sequence[Figure]) -> None:
-    """Draw ratios as bars with their targets as ticks."""
-    figure, grid = make_axes(1, 1, 8, 0.4 * len(labels) + 1)
-    ax = grid[0, 0]
-    ax.barh(labels, [entry.measured for entry in figures], color=COLOURS["paper forest"], height=0.6)
-    at, targets = zip(*((i, one.target) for i, one in enumerate(figures) if one.target), strict=True)
-    ends = np.array(at)[:, None] + [-0.4, 0.4]
-    ax.vlines(targets, *ends.T, color="black", label="target")
-    ax.invert_yaxis()
-    ax.set_xscale("log")
-    mark(ax, (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100))
-    ax.set_title(title)
-    ax.legend(frameon=False)
-    save(figure, folder, name)
 
 
 def draw_differences(

@@ -1,7 +1,4 @@
-"""How fast ours and its peers are: one row, batches, fits, memory, imports, scaling, and the machine's limits.
-
-The pages of one tree and of a forest are other views of the same measurements.
-"""
+"""How fast ours and its peers are: one row, batches, fits, memory, imports, scaling, and the machine's limits."""
 
 from typing import Any, ClassVar
 
@@ -34,14 +31,6 @@ class Speed(Parts):
         from .page import render
 
         return render(results, docs)
-
-    def more_pages(self, results: dict[str, Any], docs: Docs) -> dict[str, dict[str, str]]:
-        from .costs import render_forest, render_tree
-
-        return {
-            "benchmarks/tree.md": render_tree(results, docs),
-            "benchmarks/cost.md": render_forest(results, docs),
-        }
 
 
 QUESTION = Speed()

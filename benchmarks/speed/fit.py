@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from ..common import data as datasets
-from ..common.models import fit as fit_default
 from ..common.results import ROOT, Result
 from ..common.scores import accuracy
 from ..common.timing import keep, take_turns
@@ -20,8 +19,7 @@ from ..runner import Args, Tell
 from .models import fit
 
 TREES = ("paper_tree", "cart")
-OURS = ("paper_forest", "fisher_forest", "mixed_forest")
-FORESTS = (*OURS, "rf")
+FORESTS = ("paper_forest", "fisher_forest", "mixed_forest", "rf")
 _QUICK_DATA = ("wine", "banknote", "spambase")
 _N_FEATURES = 50
 _N_TEST = 100_000
@@ -46,9 +44,6 @@ def _measure_nine(tell: Tell, args: Args) -> Result:
             timings |= take_turns(
                 calls, n_rounds=3 if args.quick else 9, seconds=1 if args.quick else seconds
             )
-        if not args.quick:  # at its defaults: 1000 trees
-            call = partial(fit_default, "catboost", data.X, data.y)
-            timings |= take_turns({"catboost": call}, n_rounds=3, seconds=20)
         result[name] = {"times": keep(timings), "shape": data.X.shape}
     return result
 

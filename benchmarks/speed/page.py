@@ -138,7 +138,11 @@ def _memory(part: Result, _: Docs) -> str:
         rows.append([TITLES[key], peak, f"{large / 1e6:.1f}" if large else "–", *sizes])
     head = f"model | peak of fit, {part['small']} | peak of fit, {part['n_rows']:,} × 50 float32"
     head += "".join(f" | pickled, {name}" for name in part["pickled"])
-    return markdown_table(head, rows)
+    trees = [
+        f"{n_bytes / 1e6:.0f} MB ({n_rows:,} × 50 {dtype}, {n_classes} classes)"
+        for n_rows, dtype, n_classes, n_bytes in part["peak_tree"]
+    ]
+    return f"{markdown_table(head, rows)}\n\nPeaks of one paper tree: {', '.join(trees)}."
 
 
 def _import(part: Result, _: Docs) -> str:

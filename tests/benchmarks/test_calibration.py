@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from benchmarks.calibration import CHURN, METHODS, QUESTION, build, load, render
 from benchmarks.common import data as datasets
-from benchmarks.common.results import ROOT, Task
+from benchmarks.common.results import Task
 from sklearn.calibration import CalibratedClassifierCV
 
 
@@ -64,8 +64,3 @@ def test_standard_errors_are_those_of_paired_rows():
     own = np.arange(len(part.y_test)), part.y_test
     changes = np.log(np.clip(before[own], 1e-15, 1.0)) - np.log(after[own])
     assert result["change_error"] == pytest.approx(np.std(changes, ddof=1) / len(changes) ** 0.5)
-
-
-def test_the_page_has_the_marks():
-    text = (ROOT / "docs" / QUESTION.fills).read_text(encoding="utf-8")
-    assert all(f"<!-- {mark} -->" in text for mark in ("losses", "run"))

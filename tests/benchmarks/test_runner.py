@@ -177,8 +177,7 @@ def test_every_question_has_a_folder_and_a_quick_form(name):
     assert args.quick
     assert args.answer.__self__.name == name
     assert args.answer.__self__.is_draft(args)
-    if page := args.answer.__self__.fills:
-        assert "<!-- run -->" in (ROOT / "docs" / page).read_text(encoding="utf-8")
+    assert "<!-- run -->" in (ROOT / "docs" / args.answer.__self__.fills).read_text(encoding="utf-8")
 
 
 def test_help_needs_no_library():

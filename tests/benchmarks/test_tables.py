@@ -1,16 +1,11 @@
 """Loading, encoding and ranking of the tables with made-up ones; nothing is measured."""
 
-import re
-
 import numpy as np
 import pandas as pd
 import pytest
 from benchmarks.common import tables
 from benchmarks.common.encoders import wrap
-from benchmarks.common.results import ROOT
 from benchmarks.common.scores import auc
-from benchmarks.regression import QUESTION as REGRESSION
-from benchmarks.tables import QUESTION as TABLES
 from benchmarks.tables import Ranks
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import RidgeCV
@@ -97,13 +92,3 @@ def test_auc_of_three_classes_is_the_mean_of_each_against_the_rest():
     assert auc(proba, y) == 1.0
     assert auc(np.roll(proba, 1, axis=1), y) < 0.5
     assert auc(np.full((6, 2), 0.5), y == 0) == 0.5
-
-
-@pytest.mark.parametrize("question", [TABLES, REGRESSION])
-def test_pages_have_a_place_for_every_part(question):
-    text = (ROOT / "docs" / question.fills).read_text(encoding="utf-8")
-    source = (
-        (ROOT / "benchmarks" / f"{question.name}.py").read_text(encoding="utf-8").partition("def render")[2]
-    )
-    filled = set(re.findall(r'^        "(\w+)": ', source, re.MULTILINE))
-    assert set(re.findall(r"<!-- (\w+) -->", text)) == filled | {"run"}

@@ -1,4 +1,4 @@
-"""Run exported models: rows in, labels and probabilities out. Used by tests and by ``python -m benchmarks exports``."""
+"""Run exported models: rows in, labels and probabilities out."""
 
 import shutil
 import sqlite3
