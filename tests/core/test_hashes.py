@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from sklearn import datasets
 
-from lhtree import LHBoostClassifier, LHForestClassifier, LHTClassifier
+from lhtree import AdditiveLHTClassifier, LHBoostClassifier, LHForestClassifier, LHTClassifier
 
 HASHES = Path(__file__).parents[1] / "models" / "hashes.json"
 DATA = os.environ.get("LHTREE_DATA", "")
@@ -88,6 +88,9 @@ def fit_models(X, y):
             yield f"{title}{kind} weighted", boosted.fit(gaps, y, sample_weight=weight)
         boosted = LHBoostClassifier(few, growth=growth, leaf="linear", random_state=5)
         yield f"{title} linear", boosted.fit(gaps, y)
+    additive = AdditiveLHTClassifier(6, max_iter=4 * few, n_bags=3, random_state=7)
+    yield "additive", additive.fit(X, y)
+    yield "additive weighted", additive.set_params(max_steps=8).fit(gaps, y, sample_weight=weight)
     if len(X) < 5_000:
         yield "boosted raced", LHBoostClassifier(40, random_state=7).fit(gaps, y, sample_weight=weight)
 

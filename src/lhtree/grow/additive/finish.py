@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -58,8 +57,10 @@ def round_terms(terms: list[AdditiveTerm]) -> list[AdditiveTerm]:
     most = max(float(np.abs(term.values).max(initial=0.0)) for term in terms)
     if not most > 0.0:
         return terms
-    decimals = _N_DIGITS - 1 - math.floor(math.log10(most))
-    return [replace(term, values=np.round(term.values, decimals)) for term in terms]
+    # Powers as Python reads them: those of the C library may differ in the last bit.
+    decimals = min(_N_DIGITS - 1 - int(f"{most:e}".partition("e")[2]), 300)
+    whole, back = float(f"1e{max(decimals, 0)}"), float(f"1e{max(-decimals, 0)}")
+    return [replace(term, values=np.rint(term.values * whole / back) / whole * back) for term in terms]
 
 
 def _centre(values: Floats, weight: Floats) -> tuple[Floats, Floats]:

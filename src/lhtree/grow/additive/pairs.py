@@ -16,6 +16,7 @@ Floats = NDArray[np.float64]
 _SURFACE_CELLS = 16  # of an axis of a surface, without that of missing values
 _SCREEN_CELLS = 12  # of an axis while all pairs are compared
 _PAIR_COUNTS = (4, 16, 64, 128)  # tried by interactions="auto"
+_ROUNDING = 1e-12  # of the weight of a cell: what is left of a sum that should be 0
 
 
 def add_surfaces(bags: Bags, curves: list[TermValues]) -> list[TermValues]:
@@ -140,13 +141,29 @@ def purify(values: Floats, weight: Floats) -> tuple[Floats, tuple[Floats, Floats
     main : tuple of arrays
         Main effects, of shape (n_bags, n_first, n_scores) and (n_bags, n_second, n_scores).
     """
-    n_first, n_second = weight.shape
-    of_first, of_second = weight.sum(axis=1), weight.sum(axis=0)
-    system = np.block([[np.diag(of_first), weight], [weight.T, np.diag(of_second)]])
-    sums = np.concatenate(
-        [np.einsum("bijk,ij->ibk", values, weight), np.einsum("bijk,ij->jbk", values, weight)]
-    ).reshape(n_first + n_second, -1)
-    solved = np.linalg.lstsq(system, sums, rcond=None)[0]
-    solved = solved.reshape(n_first + n_second, len(values), values.shape[-1]).swapaxes(0, 1)
-    first, second = solved[:, :n_first], solved[:, n_first:]
+    n_second = weight.shape[1]
+    of_first = weight.sum(axis=1)
+    share = weight / np.where(of_first > 0.0, of_first, 1.0)[:, None]
+    weighted = values * weight[..., None]
+    of_rows = weighted.sum(axis=2).swapaxes(0, 1).reshape(len(weight), -1)
+    system = np.concatenate(
+        [np.diag(weight.sum(axis=0)), weighted.sum(axis=1).swapaxes(0, 1).reshape(n_second, -1)], axis=1
+    )
+    # Without the first effects, whose equations have a single one each; row by row, as a BLAS has other bits on other
+    # machines.
+    for own, part, total in zip(weight, share, of_rows, strict=True):
+        system -= part[:, None] * np.concatenate([own, total])
+    for j, least in enumerate(_ROUNDING * weight.sum(axis=0)):
+        if not system[j, j] > least:  # follows from the others: the effect is 0
+            system[j] = 0.0
+            continue
+        system[j] /= system[j, j]
+        factor = system[:, j].copy()
+        factor[j] = 0.0
+        system -= factor[:, None] * system[j]
+    second = system[:, n_second:]
+    first = of_rows / np.where(of_first > 0.0, of_first, 1.0)[:, None]
+    for part, effect in zip(share.T, second, strict=True):
+        first -= part[:, None] * effect
+    first, second = (one.reshape(-1, len(values), values.shape[-1]).swapaxes(0, 1) for one in (first, second))
     return values - first[:, :, None] - second[:, None], (first, second)
