@@ -91,7 +91,7 @@ def write_live_report(app: Any, exception: Exception | None) -> None:
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     y = y.map({0: "malignant", 1: "benign"}).rename("diagnosis")
     X, X_test, y, y_test = train_test_split(X, y, test_size=0.4, stratify=y, random_state=0)
-    model = lhtree.LHTClassifier(gamma=50, beta=0.5, membership="least_squares").fit(X, y)
+    model = lhtree.LHBoostClassifier(random_state=0).fit(X, y)
     path = Path(app.outdir) / "live_report.html"
     lhtree.report(model, X, y, path, X_test=X_test, y_test=y_test, title="Breast cancer: benign or malignant")
 
