@@ -29,8 +29,8 @@ loans = pd.read_csv(folder / "loans.csv")
 loans.head()
 
 # %%
-# 2. Decide what the model may use
-# --------------------------------
+# 2. Choose the columns
+# ---------------------
 # ``Status`` is the target. The age and the marital status of a customer must not matter, so the model does
 # not see them; the marital status is used below to compare results between groups. 30 % of the loans are kept
 # for the evaluation.
@@ -44,8 +44,8 @@ print(train["Status"].value_counts().to_dict())
 # 3. Fit a model with the rules of the business
 # ---------------------------------------------
 # ``positive`` declares the class of interest: a bad loan. A longer employment and a larger income must not
-# raise the probability of a bad loan, and a larger amount must not lower it. ``declare`` records what a
-# customer can change: a smaller amount or a shorter time, but nothing else.
+# raise the probability of a bad loan, and a larger amount must not lower it. ``declare`` records the
+# changes that a customer can make: a smaller amount or a shorter time, but nothing else.
 
 signs = {"Seniority": -1, "Income": -1, "Amount": 1}
 model = lhtree.LHBoostClassifier(100, monotonic_cst=signs, positive="bad", random_state=0)
@@ -55,8 +55,8 @@ model.declare(
 )
 
 # %%
-# 4. Check that its probabilities can be trusted
-# ----------------------------------------------
+# 4. Check the probabilities
+# --------------------------
 # The held-out loans are divided into tenths by their predicted probability. The points should lie on the
 # diagonal: of the loans with a probability of about 40 %, about 40 % should be bad.
 
@@ -66,17 +66,17 @@ lhtree.plot_event(measured.event)
 plt.show()
 
 # %%
-# 5. Check that it treats groups alike
-# ------------------------------------
-# The same measures by marital status, with intervals. Small groups are pale, because their intervals are
+# 5. Compare groups
+# -----------------
+# Measures by marital status, with intervals. Small groups are pale, because their intervals are
 # wide.
 
 lhtree.plot_groups(measured.groups)
 plt.show()
 
 # %%
-# 6. Ask whether a simpler model would do
-# ---------------------------------------
+# 6. Compare with a simpler model
+# -------------------------------
 # A compact tree fits on one page. Both models decide on the same rows, so the differences are paired.
 
 challenger = lhtree.CompactLHTClassifier(positive="bad", random_state=0).fit(train[columns], train["Status"])
@@ -107,11 +107,11 @@ for line in why.itertuples():
 print(model.explain(refused).counterfactuals(n=2))
 
 # %%
-# 8. Watch it, and write it down
-# ------------------------------
+# 8. Monitor and document the model
+# ---------------------------------
 # The model keeps a summary of its training table, so new applications can be compared with it; here incomes
 # have risen by a third. The model file and these results fill a document for validators, in which gaps are
-# left for what only people know.
+# left for facts that are not in the data.
 
 later = test[columns].assign(Income=1.33 * test["Income"])
 drift = lhtree.monitor(model, later, holdout=(test[columns], test["Status"]), period="2026-05")
@@ -122,7 +122,7 @@ path = lhtree.document(file, folder / "credit.html", test, test["Status"], by="M
 print(path.read_text(encoding="utf-8").count("To be completed:"), "gaps are left")
 
 # %%
-# What next
-# ---------
+# Next steps
+# ----------
 # ``lhtree serve credit.lht`` answers requests over HTTP with the same decisions and reasons
 # (:doc:`/deploying`), and :doc:`/explaining` has more ways to look at a prediction.

@@ -66,6 +66,6 @@ for ax, curve, title in zip(axes, (before, after), ("before", "after the edit"),
 plt.show()
 
 # %%
-# The same model as a scorecard: whole points, whose sum gives the odds.
+# ``points_table`` writes the edited model as a scorecard: whole points, whose sum gives the odds.
 table = edited.points_table(pdo=20, base=600, odds=50)
 print(table.to_frame().head(12).to_string(index=False))
