@@ -6,7 +6,7 @@ import re
 import pytest
 
 import lhtree
-from support.shop import fit_models, shop, succeed  # noqa: F401
+from support.shop import fit_models, make_table, shop, succeed  # noqa: F401
 
 
 @pytest.mark.usefixtures("shop")
@@ -28,10 +28,25 @@ class TestInspect:
         boost = facts["boost"]
         assert (boost["n_rounds"], boost["learning_rate"], boost["race"]) == (10, 0.2, [])
         assert re.search(r"settings +max_depth 6, min_samples_leaf 1, subsample 1.0,", shown)
-        assert facts["n_samples"] == 300  # and not the rows of a round
+        assert facts["n_samples"] == 300
         for name, value in (("trained on", "300 rows"), ("rounds", "10, learning rate 0.2")):
             assert re.search(f"^{name} +{value}$", shown, re.MULTILINE)
         assert lhtree.inspect("model.lht")["boost"] is None
+
+    def test_rows_are_those_of_the_table(self, capsys):
+        """A round draws half of the rows, and a tree of a forest has a part of them."""
+        table = make_table()
+        X, y = table.drop(columns="y"), table["y"]
+        for model in (
+            lhtree.LHBoostClassifier(4, subsample=0.5, random_state=0),
+            lhtree.LHForestClassifier(3, random_state=0),
+        ):
+            lhtree.save(model.fit(X, y), "new.lht")
+            assert max(tree.n_samples[0] for tree in model.trees_) < 300
+            assert lhtree.inspect("new.lht")["n_samples"] == 300
+            assert re.search(
+                "^trained on +300 rows$", succeed(capsys, "inspect", "new.lht").out, re.MULTILINE
+            )
 
     def test_constraints_are_shown_by_column(self, capsys):
         asked = ("fit", "data.csv", "-t", "y", "-o", "new.lht", "--model", "boost", "--rounds", 2)

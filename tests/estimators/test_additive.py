@@ -195,6 +195,14 @@ def test_missing_values_without_training_rows_have_no_effect():
     assert model.explain_batch(row)["contribution.age"].abs().max() == 0.0
 
 
+@pytest.mark.parametrize("size", [1e-300, 1e30, 1e39, 1e300])
+def test_tiny_and_huge_weights(size):
+    X, y = make_loans()
+    weight = size * (1.0 + np.arange(len(X)) % 2)
+    for model, response in ((AdditiveLHTClassifier(1, **FAST), y), (AdditiveLHTRegressor(**FAST), X["age"])):
+        assert model.fit(X, response, weight).score(X, response) > 0.75
+
+
 @pytest.mark.parametrize("loss", ["squared_error", "absolute_error", "quantile", "poisson", "gamma"])
 def test_losses_beat_a_constant(loss):
     random = np.random.default_rng(0)

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import AdaBoostClassifier
 
-from lhtree import LHForestClassifier, LHTClassifier
+from lhtree import LHForestClassifier, LHTClassifier, evaluate
 from support import bridge
 from support.clouds import make_clouds
 
@@ -169,6 +169,29 @@ def test_classes_keep_their_type(y):
     model = fit({}, X, labels)
     assert model.classes_.tolist() == sorted(y)
     assert model.predict(X).dtype == labels.dtype
+
+
+@pytest.mark.parametrize(
+    ("y", "name", "dtype"),
+    [
+        ([2**60, 2**60 + 1], "Int64", np.int64),
+        ([2**60, 2**60 + 1], "int64[pyarrow]", np.int64),
+        ([3, 200], "UInt8", np.uint8),
+        ([False, True], "boolean", np.bool_),
+        ([0.0, 1.0], "Float64", np.float64),
+    ],
+)
+@pytest.mark.parametrize("container", [pd.array, pd.Series])
+def test_nullable_classes_keep_their_type(y, name, dtype, container):
+    X, codes = make_clouds(100, 3, 2)
+    labels = container(np.array(y)[codes], dtype=name)
+    model = LHTClassifier().fit(X, labels)
+    assert model.classes_.tolist() == y
+    assert model.classes_.dtype == model.predict(X).dtype == dtype
+    assert evaluate(model, X, labels).accuracy > 0.6
+    labels[3] = pd.NA
+    with pytest.raises(ValueError, match="contains NaN"):
+        LHTClassifier().fit(X, labels)
 
 
 @pytest.mark.parametrize("n_rows", range(90, 110))

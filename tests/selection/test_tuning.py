@@ -245,6 +245,27 @@ class TestTune:
         assert now == seconds
         assert (tuned.best_estimator_ is None) != refit
 
+    def test_time_of_the_last_fit_is_that_of_the_longest_fold(self, monkeypatch):
+        """On a busy machine, some fits take longer than others."""
+        now, n_fits = 0, 0
+
+        def fit(self, X, y):
+            nonlocal now, n_fits
+            n_fits += 1
+            is_slow = n_fits % 3 == 1 or len(X) == 240
+            with self._progress(len(X)) as check:
+                for _ in X:
+                    now += 4 if is_slow else 1
+                    if check is not None:
+                        check(1)
+            return original(self, X, y)
+
+        original = LHTClassifier.fit
+        monkeypatch.setattr(LHTClassifier, "fit", fit)
+        monkeypatch.setattr(tuning.time, "monotonic", lambda: float(now))
+        tune("tree", *make_noisy(), n_candidates=200, cv=3, seconds=20_000)
+        assert 19_000 < now <= 20_004
+
     @pytest.mark.parametrize("metric", ["log_loss", "roc_auc"])
     def test_boosted_trees(self, metric, monkeypatch):
         monkeypatch.setattr("lhtree.selection.settings._BOOST_ROUNDS", (5, 10))

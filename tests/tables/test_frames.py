@@ -3,13 +3,14 @@
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from lhtree import LHForestClassifier, LHTClassifier
+from lhtree import LHBoostClassifier, LHForestClassifier, LHTClassifier
 from support.adult import SCHOOL, make_adult
 
 MODELS = [
@@ -113,6 +114,9 @@ class TestPrediction:
             lambda X: X.assign(colour=pd.Timestamp(0)),
             lambda X: X.to_numpy()[0],
             lambda X: pl.LazyFrame({"size": [1.0], "colour": ["red"]}),
+            lambda X: X["size"],
+            lambda X: pl.Series([1.0, 2.0]),
+            lambda X: pa.chunked_array([[1.0, 2.0]]),
             lambda X: X[:0],
         ],
     )
@@ -163,6 +167,11 @@ class TestPrediction:
             model.predict(plain.assign(b=plain["b"] * 1j))
         with rejects:
             LHTClassifier().fit(pl.LazyFrame({"a": [1.0] * 20}), y)
+
+    def test_weights_that_are_all_zero_are_rejected_in_tables_of_categories(self, colours, rejects):
+        for model in (LHTClassifier(), LHBoostClassifier(2)):
+            with rejects:
+                model.fit(*colours, sample_weight=np.zeros(20))
 
     def test_a_column_that_is_all_missing(self, colours):
         X, y = colours

@@ -127,7 +127,7 @@ def _check_classes(X: Any, y: Any, owner: str) -> NDArray[Any]:
         )
     try:
         is_plain = type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in _PLAIN_KINDS
-        classes: NDArray[Any] = np.ascontiguousarray(y) if is_plain else column_or_1d(y, warn=True)
+        classes: NDArray[Any] = np.ascontiguousarray(y) if is_plain else column_or_1d(_unwrap(y), warn=True)
         if classes.dtype.kind in "OMm" and any(map(is_missing, classes)):  # scikit-learn fails at pd.NA
             raise ValueError("Input y contains NaN or None")
         assert_all_finite(classes, input_name="y")
@@ -135,6 +135,14 @@ def _check_classes(X: Any, y: Any, owner: str) -> NDArray[Any]:
     except ValueError as error:
         _raise_with_remedy(error)
     return classes
+
+
+def _unwrap(y: Any) -> Any:
+    """Return nullable integers and booleans of pandas as an array: scikit-learn would convert them to floats."""
+    numpy_dtype = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
+    if numpy_dtype is None or numpy_dtype.kind not in "biu" or y.isna().any():
+        return y
+    return y.to_numpy(dtype=numpy_dtype)
 
 
 def check_response(X: Any, y: Any, owner: str, *, takes_several: bool = False) -> NDArray[np.float64]:

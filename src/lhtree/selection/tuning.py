@@ -127,7 +127,7 @@ class Search(NamedTuple):
 
         def measure(candidate: Candidate, split: Split) -> None:
             begin = time.monotonic()
-            best = min(found, key=lambda one: one.rank(self.metric)).fit_seconds if found else None
+            best = max(min(found, key=lambda one: one.rank(self.metric)).seconds) if found else None
 
             def is_over() -> bool:
                 now = time.monotonic()
@@ -354,8 +354,9 @@ def tune(
         "brier". For a regressor: "r2" (the default), "rmse", "mae", or, of one that predicts a quantile, "pinball" (its
         default). See ``lhtree.evaluate``.
     seconds : float, default=60
-        Time limit, including the fit on all rows (``refit``), whose time is estimated from the folds. Only the very
-        first fit may exceed it, so that there is always a result.
+        Time limit, including the fit on all rows (``refit``), whose time is estimated from the longest fold of the best
+        setting. The first fit and that on all rows are never stopped, so that there is always a model: they may exceed
+        the limit, the latter for example where the machine is busier than before.
     n_candidates : int, default=30
         Maximum number of settings to try.
     cv : int, splitter or iterable of (train, test), default=5

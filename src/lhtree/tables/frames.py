@@ -205,6 +205,11 @@ def is_record_list(X: Any) -> bool:
     return isinstance(X, (list, tuple)) and bool(X) and all(isinstance(row, Mapping) for row in X)
 
 
+def _is_column(X: Any) -> bool:
+    """Whether X is a single column: a Series of pandas or polars, or an array of Arrow."""
+    return hasattr(X, "to_frame") or (_find_library(X) == "pyarrow" and not hasattr(X, "schema"))
+
+
 def _find_library(X: Any) -> str:
     return type(X).__module__.partition(".")[0]
 
@@ -223,7 +228,7 @@ def take_table(X: Any, owner: str) -> Table:
         table = RecordTable([X])
     elif is_record_list(X):
         table = RecordTable(X)
-    elif hasattr(X, "__arrow_c_stream__"):  # for example a relation of DuckDB
+    elif hasattr(X, "__arrow_c_stream__") and not _is_column(X):  # for example a relation of DuckDB
         table = ArrowTable(import_extra("pyarrow", "cli").table(X))
     else:
         table = ArrayTable(_take_array(X, owner))

@@ -423,7 +423,7 @@ def find_kept(sample_weight: Any, n_rows: int) -> Kept:
         weight = np.asarray(sample_weight)
     except ValueError:  # rows of different lengths
         return None
-    is_valid = weight.dtype.kind in "biuf" and weight.shape == (n_rows,)
+    is_valid = weight.dtype.kind in "biuf" and weight.shape == (n_rows,) and weight.any()
     return np.flatnonzero(weight) if is_valid and not weight.all() else None
 
 

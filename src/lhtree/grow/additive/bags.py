@@ -18,6 +18,7 @@ from .settings import AdditiveSettings
 Floats = NDArray[np.float64]
 
 _LEAST_FOLDS = 8  # a bag leaves out an eighth of the rows at most
+_MOST_WEIGHT = 2.0**64  # of a row: the core sums gradients and Hessians of single precision
 
 
 class Axis(NamedTuple):
@@ -98,6 +99,9 @@ class Bags:
             "n_classes": len(training.classes),
         }
         self.labels = join(training, None, objective)
+        weight = self.labels["weight"]
+        if weight is not None and weight.max() > _MOST_WEIGHT:
+            self.labels["weight"] = np.ldexp(weight, -int(np.frexp(weight.max() / _MOST_WEIGHT)[1]))
         self.rows = coded.hold(self.of_loss, self.labels)
         if not isinstance(self.rows, _core.BoostRows):
             raise TypeError("an additive model is fitted in one process: pass a table, or use fit_batches.")
