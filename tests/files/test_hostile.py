@@ -143,8 +143,9 @@ def test_missing_and_irregular_files_are_rejected(tmp_path, rejects):
     for read in sealing.READERS:
         with pytest.raises(FileNotFoundError):
             read(tmp_path / "nothing.lht")
-        with rejects:
-            read(tmp_path)
+        for other in (tmp_path, LHTClassifier(), 0):
+            with rejects:
+                read(other)
     if hasattr(os, "mkfifo"):
         os.mkfifo(tmp_path / "pipe")
         with rejects:

@@ -130,10 +130,31 @@ def test_names_are_never_markup(tmp_path):
     assert re.search(r"(?<!\\)<b>", plain) is None
 
 
+def test_columns_without_values_have_no_range(tmp_path):
+    X = pd.DataFrame(
+        {
+            "number": np.full(40, np.nan),
+            "date": pd.Series([pd.NaT] * 40, dtype="datetime64[s]"),
+            "text": pd.Series([None] * 40, dtype="string"),
+            "known": np.arange(40.0),
+        }
+    )
+    save(LHBoostClassifier(2, random_state=0).fit(X, X["known"] > 20), tmp_path / "model.lht")
+    data = read_sections(document(tmp_path / "model.lht", tmp_path / "model.md"))["Data"]
+    rows = {
+        row[1]: row[-3:-1]
+        for row in (re.split(r" *\| *", line) for line in data.splitlines())
+        if len(row) > 4
+    }
+    assert [rows[name] for name in X] == [["–", "100.0 %"]] * 3 + [["0 to 39", "0.0 %"]]
+
+
 def test_wrong_arguments_are_rejected(loans, tmp_path, monkeypatch, rejects):
     folder, model, _, X, y = loans
     monkeypatch.chdir(tmp_path)
     file = folder / "loans.lht"
+    with rejects:
+        document(model, tmp_path / "x.md")
     with rejects:
         document(file, "a.pdf")
     with rejects:

@@ -74,6 +74,10 @@ class ModelFile(NamedTuple):
 
 def read_file(path: str | os.PathLike[str]) -> ModelFile:
     """Read and check a model file."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(
+            f"the path is of type {type(path).__name__}: pass the path of a model file, as lhtree.save writes it."
+        )
     with naming(path):
         return check_file(read_container(path))
 

@@ -221,6 +221,8 @@ def _describe_data(facts: dict[str, Any], learned: Model) -> Iterator[Part]:
 def _write_values(learned: Model, number: int, column: ColumnProfile) -> str:
     """Return the range of a column of numbers, or its most frequent categories with their shares."""
     encoder = learned.encoding.encoders[number]
+    if column.missing == 1.0:
+        return "–"
     if encoder.categories is None:
         first = learned.encoding.features_of(number).start
         ends = sorted(encoder.decode(end[first:]) for end in (learned.span.low, learned.span.high))

@@ -102,7 +102,13 @@ class Column(ABC):
             is_text = np.array([*(not is_missing(value) for value in found), False])
             rows = np.flatnonzero(is_text[codes])
             if len(rows):
-                self._refuse_text(int(rows[0]), found[codes[rows[0]]])
+                value = found[codes[rows[0]]]
+                remedy = (
+                    ""
+                    if isinstance(value, str)
+                    else "its type is categorical, so convert it with astype(float)"
+                )
+                self._refuse_text(int(rows[0]), value, remedy)
             return np.full(len(self), np.nan)
         try:
             numbers = self._read_numbers()
