@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any
 
-from ._parameters import check_count, check_flag, is_real, refuse
+from ._parameters import check_count, is_real, refuse
 from .model.model import read, read_output
 from .tables.labels import find_class
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from .describe.rules import Rules
     from .evaluation.decisions import Decisions
     from .explain import Effects, Explanation, Importances
@@ -61,21 +59,13 @@ class Interpretable:
         wanted = fitted.positive if target is None else find_class(target, fitted.labels, "target")
         return Explanation(fitted, x, _draw, wanted)
 
-    @overload
-    def explain_batch(
-        self, X: Any, *, terms: Literal[False] = False, target: Any = None
-    ) -> Contributions: ...
-    @overload
-    def explain_batch(self, X: Any, *, terms: Literal[True], target: Any = None) -> pd.DataFrame: ...
-    def explain_batch(self, X: Any, *, terms: bool = False, target: Any = None) -> pd.DataFrame:
+    def explain_batch(self, X: Any, *, target: Any = None) -> Contributions:
         """Explain the predictions for many rows.
 
         Parameters
         ----------
         X : array-like of shape (n, m)
             Samples. The column ``row`` of the result is the index of a DataFrame, otherwise the row number.
-        terms : bool, default=False
-            Return the terms of every block on the path instead of contributions.
         target : str, float or int, optional
             The output to explain, if the model has several (see ``explain``). Quantiles are explained before they are
             sorted: where two of them cross, the prediction here is the raw one.
@@ -88,10 +78,8 @@ class Interpretable:
             that add up to its membership. A boosted model has ``raw_score`` instead of ``wolf``, ``membership`` and
             ``confidence``; base and contributions (and ``clipped``, if its leaves are linear) add up to it. A
             regression has one row per sample, with the ``prediction``, and the ``base``, contributions and ``clipped``
-            that add up to it or, with a log link, to its logarithm ``raw_score``. With ``terms=True`` there is one row
-            per sample, tree, block and term: those of a branching block add up to y, those of a leaf to p̂, or to what
-            the leaf adds or predicts. Without it, the method ``to_shap()`` returns the contributions as a
-            ``shap.Explanation``.
+            that add up to it or, with a log link, to its logarithm ``raw_score``. The method ``to_shap()`` returns the
+            contributions as a ``shap.Explanation``.
 
         Examples
         --------
@@ -106,14 +94,11 @@ class Interpretable:
         1        0.0  0.40                 -0.11
         2        0.0  0.27                 -0.02
         """
-        from .explain._batch import explain_rows, tabulate_terms
-        from .explain._paths import trace_rows
+        from .explain._batch import explain_rows
 
         fitted = read_output(self, target)
         rows = fitted.encode(X, self)
         index = X.index if hasattr(X, "iloc") else None
-        if check_flag("terms", terms):
-            return tabulate_terms(trace_rows(fitted, rows), rows, index)
         return explain_rows(fitted, rows, index)
 
     def importances(

@@ -7,7 +7,7 @@ from hypothesis import given
 from sklearn.datasets import load_wine
 
 from lhtree import LHForestClassifier, LHTClassifier
-from support.explained import fitted_models, near
+from support.explained import fitted_models
 
 
 @given(fitted_models())
@@ -37,19 +37,6 @@ def test_contributions_add_up(case):
     total = frame.base + frame.filter(regex="^contribution").sum(axis=1)
     assert total.tolist() == pytest.approx(frame.membership.tolist(), abs=1e-9)
     np.testing.assert_array_equal(frame.membership, model.predict_membership(rows).ravel())
-
-
-@given(fitted_models())
-def test_terms_are_those_of_single_explanations(case):
-    model, rows = case
-    frame = model.explain_batch(rows, terms=True)
-    assert sorted(frame.row.unique()) == list(range(len(rows)))
-    for number, row in enumerate(rows):
-        own = frame[frame.row == number].drop(columns="row").reset_index(drop=True)
-        pd.testing.assert_frame_equal(own, model.explain(row).terms_frame())
-    for (_, _, _), block in frame.groupby(["row", "tree", "block"]):
-        assert block.feature.isna().sum() == 1
-        assert block.term.sum() == near(block.term.sum(), block.term)
 
 
 def test_many_rows_of_a_large_tree():
@@ -90,12 +77,9 @@ def test_invalid_arguments_are_refused(rejects):
     with rejects:
         model.explain_batch(X[:, 1:])
     with rejects:
-        model.explain_batch(X, terms="yes")
-    with rejects:
         model.explain_batch(np.where(np.arange(178)[:, None] == 1, np.inf, X))
 
 
-@pytest.mark.parametrize("terms", [False, True])
 @pytest.mark.parametrize(
     "index",
     [
@@ -104,12 +88,8 @@ def test_invalid_arguments_are_refused(rejects):
         pd.date_range("2020", periods=3),
     ],
 )
-def test_rows_are_named_by_the_index_of_the_frame(index, terms):
+def test_rows_are_named_by_the_index_of_the_frame(index):
     X, y = load_wine(return_X_y=True, as_frame=True)
     model = LHTClassifier().fit(X, y)
-    frame = model.explain_batch(X[:3].set_index(index), terms=terms)
-    plain = model.explain_batch(X[:3], terms=terms)
-    rows, numbers = (
-        (one.row if terms else one.index.get_level_values("row")).tolist() for one in (frame, plain)
-    )
-    assert rows == [index[number] for number in numbers]
+    frame = model.explain_batch(X[:3].set_index(index))
+    assert frame.index.get_level_values("row").tolist() == np.repeat(index, 3).tolist()

@@ -20,7 +20,6 @@ from lhtree import (
     export_text,
 )
 from lhtree.explain._contributions import find_base, find_contributions
-from lhtree.model.model import read
 from lhtree.model.records import CALIBRATORS
 from lhtree.model.views import TreeViews
 from support.boosted import boosted_model, boosted_rows, find_wrong_words, fit_boosted
@@ -126,21 +125,6 @@ def test_paths_are_those_of_the_model(fitted):
                     assert math.isnan(step.terms[0].value)
                     assert (step.y < 0.0) == (view.missing[step.block] < 0)
         json.dumps(explanation.to_dict(), allow_nan=False)
-
-
-def test_terms_of_many_rows(fitted):
-    model, X, _ = fitted
-    frame = model.explain_batch(take(X, [0, 1]), terms=True)
-    parts = {"offset", "weight", "value"} | ({"slope", "clipped"} if model.leaf == "linear" else set())
-    assert {"offset", "weight", "value"} <= set(frame.part.unique()) <= parts
-    assert ("slope" in frame.part.unique()) == (model.leaf == "linear")
-    own = frame[frame.row == 1].drop(columns="row").reset_index(drop=True)
-    explanation = model.explain(take(X, 1))
-    pd.testing.assert_frame_equal(own, explanation.terms_frame())
-    is_added = frame.part.isin(["value", "slope", "clipped"]) & (frame.row == 1)
-    added = frame[is_added].groupby("target", observed=True).term.sum()
-    last = explanation.classes[-1]
-    assert added[last] + read(model).base[-1] == near(explanation.raw_score[last])
 
 
 def test_sentences():

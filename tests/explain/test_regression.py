@@ -68,18 +68,6 @@ def test_base_and_contributions_add_up(case):
         assert value == pytest.approx(line[f"contribution.{name}"], rel=1e-9, abs=1e-9 * terms.iloc[0])
 
 
-@EACH
-def test_terms_add_up_to_what_leaves_predict(kind):
-    model, X, _ = fit_regression(kind)
-    terms = model.explain_batch(X[:20], terms=True)
-    assert "target" not in terms
-    leaves = terms[terms["part"].isin(["value", "slope", "clipped"])]
-    of_trees = leaves.groupby(["row", "tree"])["term"].sum().unstack().to_numpy()
-    fitted = model._read()
-    expected = fitted.score("per_tree", fitted.encode(X[:20]))[0]
-    np.testing.assert_allclose(of_trees, expected, rtol=1e-9)
-
-
 @pytest.mark.parametrize("membership", ["least_squares", "marginal"])
 def test_linear_models_keep_the_means_of_their_features(membership):
     _, X, y = fit_regression("tree")

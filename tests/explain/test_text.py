@@ -148,7 +148,6 @@ def test_root_without_splits_has_no_steps():
     assert explanation.paths[0].steps == ()
     assert explanation.paths[0].leaf.confidence == 1.0
     assert explanation.contributions[0] == {"x0": 0.0}
-    assert explanation.terms_frame().part.tolist() == ["intercept"]
 
 
 def test_deep_path_has_six_blocks_and_counts_the_others():

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from .. import _core
 from ..grow.forest import Draw, ForestPlan, TreeLabels, draw, grow_drawn
 from ..grow.sources import (
-    AddLeftOut,
     Hold,
     LeftOut,
+    LeftOutSums,
     Levels,
     MemoryRows,
     RowSource,
@@ -185,20 +185,21 @@ class WorkerRows(RowSource):
         """Grow groups of trees on the workers, to which their rows are gathered."""
         return grow_on_workers(self, labels, plan, first_tree, betas, progress)
 
-    def add_left_out(
-        self, add: AddLeftOut, model: Model, codes: NDArray[np.int32], n_threads: int
-    ) -> tuple[NDArray[Any], ...]:
-        """Return the result of ``add`` for all rows."""
+    def sum_left_out(
+        self, model: Model, codes: NDArray[np.int32], n_threads: int, mean: float = 0.0, unit: float = 1.0
+    ) -> LeftOutSums:
+        """Return sums over the estimators that did not see a row."""
         given = self.session.submit(keep, model)
         drawn = list(find_left_out(model, codes))
         numbers, futures = [number for number, _ in drawn], []
         for part, rows, some in self.divide_rows():
             bits = np.array([np.packbits(left_out[some]) for _, left_out in drawn], dtype=np.uint8)
             n_rows = some.stop - some.start
-            futures.append(
-                self.session.submit(_add_part, self.parts[part], rows, given, add, numbers, bits, n_rows)
-            )
-        return tuple(map(np.concatenate, zip(*fetch(self.session, futures), strict=True)))
+            task = self.parts[part], rows, given, numbers, bits, n_rows, mean, unit
+            futures.append(self.session.submit(_sum_part, *task))
+        found = fetch(self.session, futures)
+        wolf, membership, n_trees = map(np.concatenate, zip(*found, strict=True))
+        return wolf, membership, n_trees
 
     @contextmanager
     def code(
@@ -275,20 +276,21 @@ def _code(
     return Coded(code_rows(given.make_bins(), take(part, rows)), labels, first)
 
 
-def _add_part(
+def _sum_part(
     part: EncodedRows,
     rows: RowNumbers | None,
     model: Model,
-    add: AddLeftOut,
     numbers: list[int],
     bits: NDArray[np.uint8],
     n_rows: int,
-) -> tuple[NDArray[Any], ...]:
+    mean: float,
+    unit: float,
+) -> LeftOutSums:
     left_out: list[LeftOut] = [
         (number, np.unpackbits(own, count=n_rows).astype(bool))
         for number, own in zip(numbers, bits, strict=True)
     ]
-    return add(model, take(part, rows), left_out, 1)
+    return model.sum_left_out(take(part, rows), left_out, mean, unit)
 
 
 def grow_on_workers(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import platform
 import re
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
@@ -21,16 +22,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import __version__
 from .._core import Scorer
-from .._parameters import MOST_THREADS, refuse
+from .._extras import show_progress
+from .._parameters import MOST_THREADS, check_count, check_verbose, refuse
 from ..files import can_store, pack_bytes, unpack_bytes
-from ..grow.sources import MemoryTable, Sample
+from ..grow.sources import MemoryTable, Sample, TableSource
 from ..grow.training import Training, prepare
 from ..interpret import Interpretable
+from ..io.passes import Passes, open_passes
 from ..model.model import Model
 from ..model.profile import Profiler
 from ..model.records import Provenance
 from ..model.views import TreeView, TreeViews
 from ..tables.frames import refuse_infinity
+from ..tables.learn import TableSummary
 from ..tables.normalise import Normalisation, Span
 
 # Below this many rows, predictions do not read n_jobs, because the scorer uses no threads.
@@ -75,11 +79,15 @@ class Predictor(Interpretable, BaseEstimator):  # type: ignore[misc]  # scikit-l
         -------
         self
         """
-        return self._fit(prepare(self, MemoryTable(self, X, y, sample_weight)))
+        return self._fit_table(MemoryTable(self, X, y, sample_weight))
 
-    def _progress(self, n_tasks: int) -> Any:
-        """Return a context for growing trees, whose value is a function that reports progress, or None."""
-        return nullcontext()
+    def _fit_table(self, table: TableSource) -> Any:
+        """Fit the model to a table."""
+        return self._fit(prepare(self, table))
+
+    def _progress(self, n_tasks: int | None, what: str = "growing trees") -> Any:
+        """Return a context for a task, whose value is a function that reports progress, or None."""
+        return show_progress(n_tasks, what) if check_verbose(getattr(self, "verbose", 0)) else nullcontext()
 
     def _read(self) -> Model:
         """Return the fitted model (see ``model.read``)."""
@@ -237,6 +245,79 @@ class Predictor(Interpretable, BaseEstimator):  # type: ignore[misc]  # scikit-l
         """Depth of the deepest tree; a tree that is a single leaf has 0."""
         return int(self._read().trees.depths().max())
 
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Share of every column in the gain of all blocks, shape (m,).
+
+        The gain of a block is the decrease in Gini impurity, for a regressor in squared error, and of boosted trees in
+        the loss, from the block to its children. It is divided among the features of the block in proportion to
+        ``|weight|`` × spread. In trees and forests, it is corrected for chance: a feature that is strongly related to
+        the target keeps its share, and one that is no better than the best of as many noise features gets nothing. So
+        noise has an importance of about 0. The categories of a column are summed. An ensemble has the mean of its
+        members, weighted by ``weights_``.
+        """
+        return self.importances().values
+
+
+class BatchPredictor(Predictor):
+    """Base class of estimators that also learn from tables in batches."""
+
+    def fit_batches(
+        self,
+        source: Any,
+        *,
+        target: str | None = None,
+        sample_weight: str | None = None,
+        batch_rows: int | None = None,
+        scratch_dir: str | None = None,
+    ) -> Any:
+        """Fit the model on a table larger than memory; the model is the same, to the bit, as that of ``fit``.
+
+        The table is read twice, and a file once more at the start, to find its target and the types of its columns.
+        Tables of up to 200,000 rows are kept in memory and not read a second time. Labels of all rows are kept in
+        memory. Of the features of larger tables,
+
+        - boosted trees and additive models keep codes, a byte each, in a scratch file, and scores in memory, with the
+          labels about 20 bytes a row;
+        - forests keep those of the rows that trees draw: ``max_samples`` must be a number of rows. If rows are needed
+          again, for the pilot of ``min_samples_leaf="auto"`` or for out-of-bag scores, they are in a scratch file.
+
+        Scratch files are deleted afterwards. ``calibrate``, ``intervals``, ``keep_prototypes``, ``warm_start`` and, for
+        forests, ``time_limit`` are not supported.
+
+        Parameters
+        ----------
+        source : path, pyarrow dataset or table, tuple of arrays, or callable
+            The path of a Parquet, Arrow or CSV file, or of a folder of Parquet files, which are read as
+            ``lhtree fit`` reads them; a pyarrow dataset or table; arrays (X, y) or (X, y, sample_weight), such as
+            ``numpy.memmap``; or a function that returns a fresh iterator of such tuples each time it is called.
+        target : str, optional
+            The column to predict, of files, datasets and tables.
+        sample_weight : str, optional
+            The column of sample weights, of files, datasets and tables.
+        batch_rows : int, optional
+            Rows that are read at once. The model does not depend on it.
+        scratch_dir : str, optional
+            Where to put scratch files; by default where temporary files go.
+
+        Returns
+        -------
+        self
+        """
+        passes = open_passes(
+            source,
+            target=target,
+            sample_weight=sample_weight,
+            batch_rows=None if batch_rows is None else check_count("batch_rows", batch_rows, 1),
+            task="regression" if self._is_regressor else "classification",
+        )
+        self._fit_passes(passes, scratch_dir)
+        return self
+
+    @abstractmethod
+    def _fit_passes(self, passes: Passes, scratch_dir: str | None) -> TableSummary:
+        """Fit in passes over a table; return the summary of its columns."""
+
 
 class Classifier(ClassifierMixin, Predictor):  # type: ignore[misc]  # scikit-learn is not typed
     """Base class of classifiers."""
@@ -271,6 +352,44 @@ class Regressor(RegressorMixin, Predictor):  # type: ignore[misc]  # scikit-lear
         """Return the predicted response of every row, shape (n,), or (n, k) of several quantiles or responses."""
         model = self._model or self._read()
         return self._score(Scorer.values if model.outputs else Scorer.value, X, model)  # type: ignore[no-any-return]
+
+
+class IntervalRegressor(Regressor):
+    """Base class of regressors with prediction intervals."""
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> NDArray[np.float64]:
+        """Return intervals that contain the responses of new rows with a given probability (conformal prediction).
+
+        Errors on rows that trees were not grown from give the width: out-of-bag errors of a forest, errors of the
+        out-of-fold predictions of an ensemble, and for boosted trees, which need ``intervals=True``, the errors of five
+        models, each on the fifth of the rows that it was not fitted on. Around a single prediction, all intervals have
+        the same width. With several quantiles, the interval between the least and the largest of them is widened, or
+        narrowed, by the same amount everywhere (conformalised quantile regression), so that widths follow the row.
+        The coverage holds on average over rows like the training rows, not for every kind of row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, m)
+            Samples.
+        coverage : float between 0 and 1, default=0.9
+            Share of the responses that the intervals should contain.
+
+        Returns
+        -------
+        array of shape (n, 2)
+            Lower and upper ends.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from lhtree import LHBoostRegressor
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> model = LHBoostRegressor(max_iter=50, intervals=True, random_state=0).fit(X[:300], y[:300])
+        >>> low, high = model.predict_interval(X[300:], coverage=0.8).T
+        >>> round(float(((low <= y[300:]) & (y[300:] <= high)).mean()), 2)
+        0.87
+        """
+        return self._read().interval(self.predict(X), coverage)
 
 
 def count_threads(n_jobs: int | None) -> int:
@@ -356,6 +475,19 @@ keep_prototypes : bool or int
     Store the training rows, or at most this many of them (stratified), so that explanations can show similar rows.
 """
 
+ATTRIBUTES = """
+n_features_in_ : int
+    Number of columns of X.
+feature_names_in_ : array of shape (m,)
+    Names of the columns of X, if X had names.
+n_leaves_ : int
+    Number of leaves of all trees.
+depth_ : int
+    Maximum depth of the trees.
+feature_importances_ : array of shape (m,)
+    Importances of the columns by gain; they sum to 1.
+"""
+
 REGRESSOR = """
 max_one_hot : int
     A categorical column with more categories becomes one feature, its target statistic: the mean response of the
@@ -376,7 +508,7 @@ keep_prototypes : bool or int
 def document(*texts: str) -> Callable[[Estimator], Estimator]:
     """Replace ``{parameters}`` in the docstring of an estimator by its parameters, in the order of its signature.
 
-    If several texts describe a parameter, the last one is used.
+    If several texts describe a parameter, the last one is used. ``{attributes}`` becomes ``ATTRIBUTES``.
     """
     entries = {}
     for text in texts:
@@ -391,9 +523,8 @@ def document(*texts: str) -> Callable[[Estimator], Estimator]:
             default = parameter.default
             shown = f'"{default}"' if isinstance(default, str) else repr(default)
             lines.append(f"{name} : {kind}, default={shown}\n{about}")
-        estimator.__doc__ = inspect.cleandoc(estimator.__doc__ or "").replace(
-            "{parameters}", "\n".join(lines)
-        )
+        text = inspect.cleandoc(estimator.__doc__ or "").replace("{parameters}", "\n".join(lines))
+        estimator.__doc__ = text.replace("{attributes}", ATTRIBUTES.strip())
         return estimator
 
     return insert

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -11,11 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._extras import show_progress
-from .._parameters import check_count, check_flag, check_verbose, draw_seed
+from .._parameters import check_flag, draw_seed
 from ..grow.batched import BatchedTable, refuse_parameters
 from ..grow.boosting import (
-    Boosted,
     BoostSettings,
     CodedFit,
     FinishRound,
@@ -29,18 +26,12 @@ from ..grow.holdout import hold_out, take_validation
 from ..grow.labels import Progress
 from ..grow.sources import MemoryTable, Sample
 from ..grow.training import Training, check_continued, prepare, shift
-from ..io.passes import Passes, open_passes
+from ..io.passes import Passes
 from ..model.model import Model
 from ..model.profile import Profiler
 from ..model.records import BoostRecord
 from ..tables.learn import TableSummary
-from ..tables.normalise import Normalisation, Span
-from .base import (
-    Predictor,
-    count_threads,
-    normalise,
-    record_fit,
-)
+from .base import BatchPredictor, count_threads, normalise, record_fit
 from .callbacks import CallbackSupportMixin, RoundTasks, with_callbacks
 
 # Settings of trees that the provenance lists with the values in use.
@@ -55,56 +46,10 @@ _USED = (
 )
 
 
-class CodedPredictor(Predictor):
+class CodedPredictor(BatchPredictor):
     """Base class of estimators that learn from codes of rows, in memory or in batches."""
 
-    def fit_batches(
-        self,
-        source: Any,
-        *,
-        target: str | None = None,
-        sample_weight: str | None = None,
-        batch_rows: int | None = None,
-        scratch_dir: str | None = None,
-    ) -> Any:
-        """Fit the model on a table larger than memory; the model is the same, to the bit, as that of ``fit``.
-
-        The table is read twice, and a file once more at the start, to find its target and the types of its columns.
-        Labels and scores of all rows are kept in memory, about 20 bytes a row; features become codes, a byte each, in
-        a scratch file that is deleted afterwards. Tables of up to 200,000 rows are kept in memory and not read a second
-        time. ``calibrate`` and ``warm_start`` are not supported.
-
-        Parameters
-        ----------
-        source : path, pyarrow dataset or table, tuple of arrays, or callable
-            The path of a Parquet, Arrow or CSV file, or of a folder of Parquet files, which are read as
-            ``lhtree fit`` reads them; a pyarrow dataset or table; arrays (X, y) or (X, y, sample_weight), such as
-            ``numpy.memmap``; or a function that returns a fresh iterator of such tuples each time it is called.
-        target : str, optional
-            The column to predict, of files, datasets and tables.
-        sample_weight : str, optional
-            The column of sample weights, of files, datasets and tables.
-        batch_rows : int, optional
-            Rows that are read at once. The model does not depend on it.
-        scratch_dir : str, optional
-            Where to put the scratch file; by default where temporary files go.
-
-        Returns
-        -------
-        self
-        """
-        passes = open_passes(
-            source,
-            target=target,
-            sample_weight=sample_weight,
-            batch_rows=None if batch_rows is None else check_count("batch_rows", batch_rows, 1),
-            task="regression" if self._is_regressor else "classification",
-        )
-        self._fit_passes(passes, scratch_dir)
-        return self
-
     def _fit_passes(self, passes: Passes, scratch_dir: str | None) -> TableSummary:
-        """Fit in passes over a table; return the summary of its columns."""
         refuse_parameters(self)
         seed = draw_seed(self.random_state)
         with self._progress(passes.n_rows, "reading the table") as progress:
@@ -112,9 +57,6 @@ class CodedPredictor(Predictor):
             training = prepare(self, table)
         self._fit(training, seed=seed, scratch_dir=scratch_dir)
         return table.summary
-
-    def _progress(self, n_tasks: int | None, what: str = "growing trees") -> Any:
-        return show_progress(n_tasks, what) if check_verbose(self.verbose) else nullcontext()
 
 
 class BaseBoost(CallbackSupportMixin, CodedPredictor):  # type: ignore[misc]  # scikit-learn is not typed
@@ -220,7 +162,18 @@ class BaseBoost(CallbackSupportMixin, CodedPredictor):  # type: ignore[misc]  # 
             boosted = boost_rounds(
                 training, settings, coded, earlier, seed, n_threads, progress, own_end, finish_round
             )
-            return make_model(boosted, training, settings, normalisation, span, earlier, seed)
+            objective = settings.objective
+            return training.make_model(
+                boosted.trees if earlier is None else earlier.trees + boosted.trees,
+                normalisation,
+                span,
+                seed,
+                objective.link,
+                outputs=objective.record_outputs(training),
+                base=boosted.base,
+                clip=_core.BOOST_CLIP,
+                boost=boosted.record,
+            )
 
         def build_part(part: Training, number: int, **fixed: Any) -> Model:
             own = BoostSettings.of(params | fixed, part, None)
@@ -277,45 +230,6 @@ class BaseBoost(CallbackSupportMixin, CodedPredictor):  # type: ignore[misc]  # 
         """Minus the loss on held-out rows before the first round and after each; empty without early stopping."""
         return self._read_record().validation_score
 
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """Share of every column in the gain of all blocks, shape (m,).
-
-        The gain of a block is the decrease of the loss by its hyperplane. It is divided among the features of the block
-        in proportion to ``|weight|`` × spread. The categories of a column are summed.
-        """
-        return self.importances().values
-
     def _read_record(self) -> BoostRecord:
         record: BoostRecord = self._read().boost  # type: ignore[assignment]  # of a boosted model
         return record
-
-
-def make_model(
-    boosted: Boosted,
-    training: Training,
-    settings: BoostSettings,
-    normalisation: Normalisation,
-    span: Span,
-    earlier: Model | None,
-    seed: int,
-) -> Model:
-    """Return the model of a boosted fit."""
-    return Model(
-        trees=boosted.trees if earlier is None else earlier.trees + boosted.trees,
-        encoding=training.encoding,
-        normalisation=normalisation,
-        span=span,
-        classes=training.classes,
-        prior=training.prior,
-        positive=training.positive,
-        confidence=None,
-        seed=seed,
-        link=settings.objective.link,
-        response=training.record(),
-        outputs=settings.objective.record_outputs(training),
-        n_rows=training.n_rows,
-        base=boosted.base,
-        clip=_core.BOOST_CLIP,
-        boost=boosted.record,
-    )

@@ -15,7 +15,7 @@ from .base import (
     CLASSIFIER,
     REGRESSOR,
     Classifier,
-    Regressor,
+    IntervalRegressor,
     document,
 )
 from .base_boost import BaseBoost
@@ -144,18 +144,9 @@ class LHBoostClassifier(Classifier, BaseBoost):
     ----------
     classes_ : array of shape (K,)
         The classes in ascending order.
-    n_features_in_ : int
-        Number of columns of X.
-    feature_names_in_ : array of shape (m,)
-        Names of the columns of X, if X had names.
+    {attributes}
     trees_ : sequence of tree views
         One tree per round, or K with ``multi_class="one_per_class"`` and K > 2 classes.
-    n_leaves_ : int
-        Number of leaves of all trees.
-    depth_ : int
-        Maximum depth of the trees.
-    feature_importances_ : array of shape (m,)
-        Importances of the columns by gain; they sum to 1.
     n_iter_ : int
         Number of rounds that were kept.
     learning_rate_ : float
@@ -275,7 +266,7 @@ class LHBoostClassifier(Classifier, BaseBoost):
 
 
 @document(ALL, REGRESSOR, _BOOST, _REGRESSOR)
-class LHBoostRegressor(Regressor, BaseBoost):
+class LHBoostRegressor(IntervalRegressor, BaseBoost):
     """Boosted hyperplane trees: rounds of small trees, each a Newton step on the loss of the rounds before it.
 
     Every level of a tree is cut along a single feature or along a hyperplane over a few of them, whichever gains more.
@@ -288,18 +279,9 @@ class LHBoostRegressor(Regressor, BaseBoost):
 
     Attributes
     ----------
-    n_features_in_ : int
-        Number of columns of X.
-    feature_names_in_ : array of shape (m,)
-        Names of the columns of X, if X had names.
+    {attributes}
     trees_ : sequence of tree views
         One tree per round, or one per output with ``multi_output="one_per_output"``.
-    n_leaves_ : int
-        Number of leaves of all trees.
-    depth_ : int
-        Maximum depth of the trees.
-    feature_importances_ : array of shape (m,)
-        Importances of the columns by gain; they sum to 1.
     n_iter_ : int
         Number of rounds that were kept.
     learning_rate_ : float
@@ -429,39 +411,6 @@ class LHBoostRegressor(Regressor, BaseBoost):
         alone = LHBoostRegressor(**params | {"intervals": False})
         alone._model = model.output(place)
         return alone
-
-    def predict_interval(self, X: Any, coverage: float = 0.9) -> NDArray[np.float64]:
-        """Return intervals that contain the responses of new rows with a given probability; needs ``intervals=True``.
-
-        The errors of five models, each on the fifth of the rows that it was not fitted on, give the width (cross-fitted
-        conformal prediction). Around a single prediction, all intervals have the same width. With several quantiles,
-        the interval between the least and the largest of them is widened, or narrowed, by the same amount everywhere
-        (conformalised quantile regression), so that widths follow the row. The coverage holds on average over rows
-        like the training rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, m)
-            Samples.
-        coverage : float between 0 and 1, default=0.9
-            Share of the responses that the intervals should contain.
-
-        Returns
-        -------
-        array of shape (n, 2)
-            Lower and upper ends.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_diabetes
-        >>> from lhtree import LHBoostRegressor
-        >>> X, y = load_diabetes(return_X_y=True)
-        >>> model = LHBoostRegressor(max_iter=50, intervals=True, random_state=0).fit(X[:300], y[:300])
-        >>> low, high = model.predict_interval(X[300:], coverage=0.8).T
-        >>> round(float(((low <= y[300:]) & (y[300:] <= high)).mean()), 2)
-        0.87
-        """
-        return self._read().interval(self.predict(X), coverage)
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[np.float64]]:
         """Yield the predicted response of every row after each round, with the shape of ``predict``."""

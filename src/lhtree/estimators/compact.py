@@ -7,13 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .._extras import show_progress
 from .._parameters import (
     COMPACT_MEMBERSHIPS,
     UNSEEN,
     check_count,
     check_number,
-    check_verbose,
     choose,
     draw_seed,
     refuse,
@@ -126,26 +124,19 @@ class BaseCompact(Predictor):
             grown = grow(training, plan, normalisation, n_threads, progress)
             tree, leaf = settle(grown, plan, normalisation)
             loss = measure_fit(training, grown.leaf) - measure_fit(training, leaf, plan.digits)
-            return Model(
-                trees=build_trees(tree, leaf, grown.rows, training, normalisation, plan),
-                encoding=training.encoding,
-                normalisation=normalisation,
-                span=span,
-                classes=training.classes,
-                prior=training.prior,
-                positive=training.positive,
-                confidence=None,
-                seed=seed,
-                link=self._links[0],
-                response=training.record(),
+            return training.make_model(
+                build_trees(tree, leaf, grown.rows, training, normalisation, plan),
+                normalisation,
+                span,
+                seed,
+                self._links[0],
                 min_samples_leaf=int(plan.min_samples_leaf),
-                n_rows=training.n_rows,
                 prototypes=keep_rows(n_kept, training, seed),
                 compact=CompactRecord(plan.penalty, loss, tuple(grown.arrays["objective"].tolist())),
             )
 
         n_before = count_tasks(plan) * count_fits(choice, training)
-        with self._progress(n_before + count_tasks(plan)) as progress:
+        with self._progress(n_before + count_tasks(plan), "growing the tree") as progress:
             if choice == AUTO:
                 plan = choose_by_pruning(training, plan, normalisation, n_threads, progress)
             elif choice is not None:
@@ -160,7 +151,6 @@ class BaseCompact(Predictor):
     def _settle(self, training: Training) -> tuple[CompactPlan, str | None]:
         """Return the checked parameters, and how the penalty is chosen: None if it is given."""
         choose("unseen", self.unseen, UNSEEN)
-        check_verbose(self.verbose)
         membership = choose("membership", self.membership, COMPACT_MEMBERSHIPS)
         if membership == "linear" and len(training.classes) > 2:
             raise refuse(
@@ -192,9 +182,6 @@ class BaseCompact(Predictor):
         )
         return plan, choice
 
-    def _progress(self, n_tasks: int) -> Any:
-        return show_progress(n_tasks, "growing the tree") if self.verbose else super()._progress(n_tasks)
-
     @property
     def penalty_(self) -> float:
         """The penalty in use: ``penalty``, or the choice of "auto" or "cv"."""
@@ -214,16 +201,6 @@ class BaseCompact(Predictor):
     def n_terms_(self) -> int:
         """Number of terms of all hyperplanes."""
         return len(self._read().trees.hyperplane_weight)
-
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """Share of every column in the gain of all blocks, shape (m,).
-
-        The gain of a block is the decrease in Gini impurity (for a regressor, in squared error) from the block to its
-        children. It is divided among the terms of the block in proportion to ``|weight|`` × spread. The categories of a
-        column are summed.
-        """
-        return self.importances().values
 
     @property
     def _record(self) -> CompactRecord:
@@ -247,16 +224,9 @@ class CompactLHTClassifier(BaseCompact, Classifier):
     ----------
     classes_ : array of shape (K,)
         The classes in ascending order.
-    n_features_in_ : int
-        Number of columns of X.
-    feature_names_in_ : array of shape (m,)
-        Names of the columns of X, if X had names.
+    {attributes}
     trees_ : sequence of tree views
         The tree.
-    n_leaves_ : int
-        Number of leaves of the tree.
-    depth_ : int
-        Maximum depth of the tree.
     n_terms_ : int
         Number of terms of all hyperplanes.
     penalty_ : float
@@ -265,8 +235,6 @@ class CompactLHTClassifier(BaseCompact, Classifier):
         Training accuracy before rounding minus that after it.
     objective_ : array
         Objective of every tree that was kept while growing.
-    feature_importances_ : array of shape (m,)
-        Importances of the columns by gain; they sum to 1.
 
     Examples
     --------
@@ -333,16 +301,9 @@ class CompactLHTRegressor(BaseCompact, Regressor):
 
     Attributes
     ----------
-    n_features_in_ : int
-        Number of columns of X.
-    feature_names_in_ : array of shape (m,)
-        Names of the columns of X, if X had names.
+    {attributes}
     trees_ : sequence of tree views
         The tree.
-    n_leaves_ : int
-        Number of leaves of the tree.
-    depth_ : int
-        Maximum depth of the tree.
     n_terms_ : int
         Number of terms of all hyperplanes.
     penalty_ : float
@@ -351,8 +312,6 @@ class CompactLHTRegressor(BaseCompact, Regressor):
         Training R² before rounding minus that after it.
     objective_ : array
         Objective of every tree that was kept while growing.
-    feature_importances_ : array of shape (m,)
-        Importances of the columns by gain; they sum to 1.
 
     Examples
     --------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -13,8 +12,7 @@ from scipy.optimize import minimize
 
 from .. import _core
 from .._core import Scorer
-from .._extras import show_progress
-from .._parameters import check_count, check_verbose, draw_seed
+from .._parameters import check_count, draw_seed
 from ..grow.calibrate import assign_folds
 from ..grow.training import Training
 from ..model.model import Model, Pool
@@ -24,8 +22,8 @@ from .base import (
     CLASSIFIER,
     REGRESSOR,
     Classifier,
+    IntervalRegressor,
     Predictor,
-    Regressor,
     count_threads,
     document,
     record_fit,
@@ -122,7 +120,7 @@ class BaseEnsemble(Predictor):
         seed, n_threads = draw_seed(self.random_state), count_threads(self.n_jobs)
         fold = self._assign_folds(training, seed, n_folds)
         scores: list[NDArray[np.float64]] = []
-        with self._progress(2 * (n_folds + 1)) as progress:
+        with self._progress(2 * (n_folds + 1), "fitting members") as progress:
             report = progress or (lambda n_done: None)
             boost, forest = self._fit_members(training, seed, report, 0)
             for number in range(n_folds):
@@ -176,9 +174,6 @@ class BaseEnsemble(Predictor):
         )
         return self._boost(max_iter=self.max_iter, **params), forest
 
-    def _progress(self, n_tasks: int) -> Any:
-        return show_progress(n_tasks, "fitting members") if check_verbose(self.verbose) else nullcontext()
-
     def _read_pool(self) -> Pool:
         pool: Pool = self._read().pool  # type: ignore[assignment]  # of an ensemble
         return pool
@@ -212,11 +207,6 @@ class BaseEnsemble(Predictor):
     def cv_score_(self) -> float:
         """Score of out-of-fold predictions: minus the log loss, or R²."""
         return self._read_pool().cv_score
-
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """Share of every column in the gain of all blocks, averaged over the members, shape (m,)."""
-        return self.importances().values
 
 
 def _pool(boost: Model, forest: Model, pooled: Pooled) -> Model:
@@ -331,7 +321,7 @@ class LHEnsembleClassifier(Classifier, BaseEnsemble):
 
 
 @document(ALL, REGRESSOR, _ENSEMBLE)
-class LHEnsembleRegressor(Regressor, BaseEnsemble):
+class LHEnsembleRegressor(IntervalRegressor, BaseEnsemble):
     """Boosted hyperplane trees and a forest of mixed directions in one model: the most accurate predictions.
 
     The members err differently. Both are fitted on all rows; the prediction is their weighted mean, with the weights
@@ -423,23 +413,3 @@ class LHEnsembleRegressor(Regressor, BaseEnsemble):
         assert boost.response is not None
         record = replace(boost.response, residual=error[order], residual_weight=weight)
         return replace(_pool(boost, forest, pooled), response=record)
-
-    def predict_interval(self, X: Any, coverage: float = 0.9) -> NDArray[np.float64]:
-        """Return intervals that contain the responses of new rows with a given probability.
-
-        All intervals have the same width, which comes from the errors of out-of-fold predictions.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, m)
-            Samples.
-        coverage : float between 0 and 1, default=0.9
-            Share of the responses that the intervals should contain.
-
-        Returns
-        -------
-        array of shape (n, 2)
-            Lower and upper ends.
-        """
-        model = self._model or self._read()
-        return model.interval(self._score(Scorer.value, X, model), coverage)

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
-from typing import Any, overload
+from typing import Any, ClassVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core import Scorer
-from .._extras import show_progress
 from .._parameters import (
     DIRECTIONS,
     Settled,
-    check_count,
     check_flag,
-    check_verbose,
     choose,
     draw_seed,
     is_auto,
@@ -28,11 +23,21 @@ from .._parameters import (
 from ..grow.batched import BatchedTable, refuse_parameters
 from ..grow.forest import count_rows
 from ..grow.training import Training, prepare
-from ..io.passes import open_passes
+from ..io.passes import Passes
 from ..model.model import Model
 from ..model.records import Drawn, ForestRecord
-from .base import ALL, CLASSIFIER, REGRESSOR, Predictor, Regressor, count_threads, document
-from .out_of_bag import add_values, add_votes, measure_out_of_bag, score_out_of_bag
+from ..tables.learn import TableSummary
+from .base import (
+    ALL,
+    CLASSIFIER,
+    REGRESSOR,
+    BatchPredictor,
+    IntervalRegressor,
+    Predictor,
+    count_threads,
+    document,
+)
+from .out_of_bag import measure_out_of_bag, score_out_of_bag
 from .tree import (
     REGRESSION_SETTINGS,
     TREE,
@@ -104,10 +109,11 @@ oob_score : bool
 """
 
 
-class BaseForest(BaseLHT):
+class BaseForest(BaseLHT, BatchPredictor):
     """The fit of forests."""
 
     _is_forest = True
+    _oob: ClassVar[str]  # result of out-of-bag scores in the record
 
     def _plan(self, settled: Settled, training: Training, earlier: Model | None) -> Growth:
         first = 0 if earlier is None else earlier.n_estimators
@@ -125,7 +131,6 @@ class BaseForest(BaseLHT):
                 True,
                 "a fixed beta as well, because the schedule i/t changes every tree when the number of trees changes",
             )
-        check_verbose(self.verbose)
         trees = np.arange(first, self.n_estimators)
         betas = trees / self.n_estimators if settled.beta is None else np.full(len(trees), settled.beta)
         sizes = np.bincount(training.codes)
@@ -158,62 +163,33 @@ class BaseForest(BaseLHT):
         )
         return Growth(betas, first, counts, bootstrap, balances, record)
 
-    def fit_batches(
-        self,
-        source: Any,
-        *,
-        target: str | None = None,
-        sample_weight: str | None = None,
-        batch_rows: int | None = None,
-    ) -> Any:
-        """Fit the forest on a table larger than memory; the model is the same, to the bit, as that of ``fit``.
-
-        Labels of all rows are kept in memory, features only of the rows that trees draw: ``max_samples`` must be a
-        number of rows. The table is read twice; a file is read once more at the start, to find its target and the
-        types of its columns. If rows are needed again, for the pilot of ``min_samples_leaf="auto"`` or for out-of-bag
-        scores, the second read stores them in a temporary file. Tables of up to 200,000 rows are kept in memory.
-        ``calibrate``, ``keep_prototypes`` and ``warm_start`` are not supported.
-
-        Parameters
-        ----------
-        source : path, pyarrow dataset or table, tuple of arrays, or callable
-            The path of a Parquet, Arrow or CSV file, or of a folder of Parquet files, which are read as
-            ``lhtree fit`` reads them; a pyarrow dataset or table; arrays (X, y) or (X, y, sample_weight), such as
-            ``numpy.memmap``; or a function that returns a fresh iterator of such tuples each time it is called.
-        target : str, optional
-            The column to predict, of files, datasets and tables.
-        sample_weight : str, optional
-            The column of sample weights, of files, datasets and tables.
-        batch_rows : int, optional
-            Rows that are read at once. The model does not depend on it.
-
-        Returns
-        -------
-        self
-        """
+    def _fit_passes(self, passes: Passes, scratch_dir: str | None) -> TableSummary:
         if not is_integer(self.max_samples):
             raise refuse("max_samples", self.max_samples, "a number of rows per tree with fit_batches")
         refuse_parameters(self)
         refuse_limit(self, "fit_batches")
-        passes = open_passes(
-            source,
-            target=target,
-            sample_weight=sample_weight,
-            batch_rows=None if batch_rows is None else check_count("batch_rows", batch_rows, 1),
-            task="regression" if self._is_regressor else "classification",
-        )
         seed = draw_seed(self.random_state)
         reads_again = self._is_regressor or bool(self.oob_score) or self.min_samples_leaf == "auto"
-        table = BatchedTable(self, passes, seed, reads_again=reads_again)
-        return self._fit(prepare(self, table), seed=seed)
-
-    def _progress(self, n_tasks: int) -> Any:
-        return show_progress(n_tasks) if self.verbose else super()._progress(n_tasks)
+        table = BatchedTable(self, passes, seed, folder=scratch_dir, reads_again=reads_again)
+        self._fit(prepare(self, table), seed=seed)
+        return table.summary
 
     @property
     def estimators_(self) -> Estimators:
         """The trees of the forest as fitted estimators, created on access."""
         return Estimators(self._read(), self._tree, self.get_params(deep=False))
+
+    @property
+    def oob_score_(self) -> float:
+        """Accuracy, or R² of a regressor, over the rows that some tree did not see."""
+        score = self._read_oob().oob_score
+        return np.nan if score is None else score
+
+    def _read_oob(self) -> ForestRecord:
+        record = self._read().forest
+        if record is None or getattr(record, self._oob) is None:
+            raise AttributeError("there are no out-of-bag scores: fit with oob_score=True.")
+        return record
 
 
 def refuse_limit(forest: Any, where: str) -> None:
@@ -265,20 +241,11 @@ class LHForestClassifier(WolfClassifier, BaseForest):
     ----------
     classes_ : array of shape (K,)
         The classes in ascending order.
-    n_features_in_ : int
-        Number of columns of X.
-    feature_names_in_ : array of shape (m,)
-        Names of the columns of X, if X had names.
+    {attributes}
     trees_ : sequence of tree views
         K trees for each estimator, or one for two classes and for trees of all classes.
-    n_leaves_ : int
-        Number of leaves of all trees.
-    depth_ : int
-        Maximum depth of the trees.
     min_samples_leaf_ : int or float
         The leaf size in use.
-    feature_importances_ : array of shape (m,)
-        Importances of the columns by gain; they sum to 1.
     estimators_ : sequence of fitted LHTClassifier, one per estimator
     oob_score_ : float
         Out-of-bag accuracy; with ``oob_score=True`` only.
@@ -295,6 +262,7 @@ class LHForestClassifier(WolfClassifier, BaseForest):
     """
 
     _tree = LHTClassifier
+    _oob = "oob_decision_function"
 
     def __init__(
         self,
@@ -380,30 +348,17 @@ class LHForestClassifier(WolfClassifier, BaseForest):
         """Compute out-of-bag scores."""
         if not self.oob_score:
             return model
-        n_threads = count_threads(self.n_jobs)
-        added = training.X.add_left_out(add_votes, model, training.codes, n_threads)
-        return score_out_of_bag(model, training, *added)
-
-    @property
-    def oob_score_(self) -> float:
-        """Accuracy over the rows that some tree did not see."""
-        score = self._read_oob().oob_score
-        return np.nan if score is None else score
+        sums = training.X.sum_left_out(model, training.codes, count_threads(self.n_jobs))
+        return score_out_of_bag(model, training, *sums)
 
     @property
     def oob_decision_function_(self) -> NDArray[np.float64]:
-        """Probabilities of those rows, shape (n, K); NaN for rows that every tree saw."""
+        """Probabilities of rows that some tree did not see, shape (n, K); NaN for the others."""
         return self._read_oob().oob_decision_function  # type: ignore[return-value]  # checked
-
-    def _read_oob(self) -> ForestRecord:
-        record = self._read().forest
-        if record is None or record.oob_decision_function is None:
-            raise AttributeError("there are no out-of-bag scores: fit with oob_score=True.")
-        return record
 
 
 @document(ALL, REGRESSOR, TREE, TREE_REGRESSOR, _FOREST, _REGRESSOR)
-class LHForestRegressor(Regressor, BaseForest):
+class LHForestRegressor(IntervalRegressor, BaseForest):
     """Forest of Learning Hyperplane Trees that predict a number: the mean of their estimates.
 
     Parameters
@@ -412,18 +367,9 @@ class LHForestRegressor(Regressor, BaseForest):
 
     Attributes
     ----------
-    n_features_in_ : int
-        Number of columns of X.
-    feature_names_in_ : array of shape (m,)
-        Names of the columns of X, if X had names.
+    {attributes}
     trees_ : sequence of tree views
         One tree per estimator.
-    n_leaves_ : int
-        Number of leaves of all trees.
-    depth_ : int
-        Maximum depth of the trees.
-    feature_importances_ : array of shape (m,)
-        Importances of the columns by gain; they sum to 1.
     estimators_ : sequence of fitted LHTRegressor, one per tree
     oob_score_ : float
         Out-of-bag R²; with ``oob_score=True`` only.
@@ -441,6 +387,7 @@ class LHForestRegressor(Regressor, BaseForest):
     """
 
     _tree = LHTRegressor
+    _oob = "oob_prediction"
 
     def __init__(
         self,
@@ -504,63 +451,20 @@ class LHForestRegressor(Regressor, BaseForest):
             params["max_features"] = max(2, (n_features + 1) // 2)
         return params
 
-    def predict_interval(self, X: Any, coverage: float = 0.9) -> NDArray[np.float64]:
-        """Return intervals that contain the responses of new rows with a given probability.
-
-        All intervals have the same width, which comes from the out-of-bag errors (split-conformal prediction). So the
-        coverage holds on average over rows like the training rows, not for every kind of row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, m)
-            Samples.
-        coverage : float between 0 and 1, default=0.9
-            Share of the responses that the intervals should contain.
-
-        Returns
-        -------
-        array of shape (n, 2)
-            Lower and upper ends.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_diabetes
-        >>> from lhtree import LHForestRegressor
-        >>> X, y = load_diabetes(return_X_y=True)
-        >>> forest = LHForestRegressor(20, random_state=0).fit(X, y)
-        >>> forest.predict_interval(X[:2], coverage=0.8).round()
-        array([[125., 270.],
-               [ 15., 159.]])
-        """
-        model = self._model or self._read()
-        return model.interval(self._score(Scorer.value, X, model), coverage)
-
     def _finish(self, model: Model, training: Training) -> Model:
         """Compute out-of-bag errors."""
         earlier = self._model if self.warm_start else None
         if _has_lost_draws(earlier, model) or training.response is None or model.response is None:
             return model
         unit = float(np.abs(training.response).max()) or 1.0  # squares of 1e300 would overflow
-        add = partial(add_values, mean=model.response.mean, unit=unit)
-        added = training.X.add_left_out(add, model, training.codes, count_threads(self.n_jobs))
-        return measure_out_of_bag(model, training, self.oob_score, unit, *added)
-
-    @property
-    def oob_score_(self) -> float:
-        """R² over the rows that some tree did not see."""
-        score = self._read_oob().oob_score
-        return np.nan if score is None else score
+        n_threads, mean = count_threads(self.n_jobs), model.response.mean
+        sums = training.X.sum_left_out(model, training.codes, n_threads, mean, unit)
+        return measure_out_of_bag(model, training, self.oob_score, unit, *sums)
 
     @property
     def oob_prediction_(self) -> NDArray[np.float64]:
-        """Predictions for those rows, shape (n,); NaN for rows that every tree saw."""
+        """Predictions for rows that some tree did not see, shape (n,); NaN for the others."""
         return self._read_oob().oob_prediction  # type: ignore[return-value]  # checked
-
-    def _read_oob(self) -> ForestRecord:
-        record = self._read().forest
-        if record is None or record.oob_prediction is None:
-            raise AttributeError("there are no out-of-bag predictions: fit with oob_score=True.")
-        return record
 
 
 def _has_lost_draws(earlier: Model | None, model: Model) -> bool:

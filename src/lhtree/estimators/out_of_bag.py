@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..grow.sources import LeftOut
 from ..grow.training import Training
 from ..model.model import Model
 from ..model.records import ForestRecord, ResponseRecord
-from ..tables.rows import EncodedRows
-
-
-def add_votes(
-    model: Model, X: EncodedRows, left_out: Iterable[LeftOut], n_threads: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-    """Return sums of WOLF values and memberships over the trees that did not see a row, and their number."""
-    return model.sum_left_out(X, left_out, n_threads=n_threads)
 
 
 def score_out_of_bag(
@@ -29,7 +19,7 @@ def score_out_of_bag(
     membership: NDArray[np.float64],
     n_trees: NDArray[np.int64],
 ) -> Model:
-    """Return the model with its out-of-bag scores; the arrays are the result of ``add_votes``."""
+    """Return the model with its out-of-bag scores; the arrays are the result of ``sum_left_out``."""
     record: ForestRecord = model.forest  # type: ignore[assignment]  # it is a forest
     is_scored = n_trees > 0
     score = model.scorer.settle(wolf, membership)
@@ -41,14 +31,6 @@ def score_out_of_bag(
     return replace(model, forest=replace(record, oob_score=accuracy, oob_decision_function=decision))
 
 
-def add_values(
-    model: Model, X: EncodedRows, left_out: Iterable[LeftOut], n_threads: int, *, mean: float, unit: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return sums over the trees that did not see a row: predictions, squares about the mean, and 1."""
-    total, squares, n_trees = model.sum_left_out(X, left_out, mean, unit, n_threads)
-    return total[:, 0], squares[:, 0], n_trees.astype(np.float64)
-
-
 def measure_out_of_bag(
     model: Model,
     training: Training,
@@ -56,17 +38,18 @@ def measure_out_of_bag(
     unit: float,
     total: NDArray[np.float64],
     squares: NDArray[np.float64],
-    n_trees: NDArray[np.float64],
+    n_trees: NDArray[np.int64],
 ) -> Model:
-    """Return the model with its out-of-bag errors; the arrays are the result of ``add_values``."""
+    """Return the model with its out-of-bag errors; the arrays are the result of ``sum_left_out``."""
     response: NDArray[np.float64] = training.response  # type: ignore[assignment]  # it is a regression
     record: ForestRecord = model.forest  # type: ignore[assignment]  # it is a forest
     summary: ResponseRecord = model.response  # type: ignore[assignment]  # it is a regression
     row = np.flatnonzero(n_trees)
     kept, score = np.full(training.n_given, np.nan), None
     if len(row):
-        n, prediction = n_trees[row], total[row] / n_trees[row]
-        spread = squares[row] - n * ((prediction - summary.mean) / unit) ** 2
+        n = n_trees[row].astype(np.float64)
+        prediction = total[row, 0] / n
+        spread = squares[row, 0] - n * ((prediction - summary.mean) / unit) ** 2
         error = (response[row] - prediction) / unit
         weight = None if training.weight is None else training.weight[row]
         residual = np.abs(error) * _correct(error**2, spread, n, model.n_estimators) * unit

@@ -20,7 +20,7 @@ from ..grow.forest import ForestPlan, TreeLabels, count_kept, keep_rows, smooth_
 from ..grow.labels import Progress
 from ..grow.objective import scale_up
 from ..grow.pruning import PrunedRows, prune
-from ..grow.sources import MemoryTable
+from ..grow.sources import TableSource
 from ..grow.training import Training, check_continued, prepare, shift
 from ..model.model import Model
 from ..model.profile import Profiler
@@ -148,28 +148,11 @@ class BaseLHT(Predictor):
         """Return the model after post-processing that needs the training data (out-of-bag scores, pruning)."""
         return model
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, m)
-            Training samples: an array, a pandas or polars DataFrame or an Arrow table. Text and categories are allowed
-            in frames and tables (see ``categorical_features``). NaN, None and null are missing values.
-        y : array-like of shape (n,)
-            Class labels, of at least two classes; for a regressor, finite numbers.
-        sample_weight : array-like of shape (n,), optional
-            Sample weights. Integer weights are equivalent to repeated rows; rows of weight 0 are ignored.
-
-        Returns
-        -------
-        self
-        """
+    def _fit_table(self, table: TableSource) -> Any:
         continues = check_flag("warm_start", getattr(self, "warm_start", False))
         earlier = self._model if continues else None
         deadline = start_deadline(getattr(self, "time_limit", None))
-        training = prepare(self, MemoryTable(self, X, y, sample_weight), earlier)
-        return self._fit(training, earlier, deadline=deadline)
+        return self._fit(prepare(self, table, earlier), earlier, deadline=deadline)
 
     def _fit(
         self,
@@ -202,20 +185,14 @@ class BaseLHT(Predictor):
             training: Training, settled: Settled, growth: Growth, progress: Progress, end: Deadline
         ) -> Model:
             trees = self._grow(training, settled, growth, normalisation, seed, n_threads, progress, end)
-            return Model(
-                trees=trees if earlier is None else earlier.trees + trees,
-                encoding=training.encoding,
-                normalisation=normalisation,
-                span=span,
-                classes=training.classes,
-                prior=training.prior,
-                positive=training.positive,
+            return training.make_model(
+                trees if earlier is None else earlier.trees + trees,
+                normalisation,
+                span,
+                seed,
+                self._links[0],
                 confidence=settled.confidence,
-                seed=seed,
-                link=self._links[0],
-                response=training.record(),
                 min_samples_leaf=settled.min_samples_leaf,
-                n_rows=training.n_rows,
             )
 
         pilot = None
@@ -297,17 +274,6 @@ class BaseLHT(Predictor):
         """The leaf size in use: ``min_samples_leaf``, or the choice of "auto"."""
         return self._read().min_samples_leaf  # type: ignore[return-value]  # only boosted models have none
 
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """Share of every column in the gain of all blocks, shape (m,).
-
-        The gain of a block is the decrease in Gini impurity (for a regressor, in squared error) from the block to its
-        children. It is divided among the features of the block in proportion to ``|weight|`` × spread and corrected for
-        chance: a feature strongly related to the target keeps its share, and one that is no better than the best of as
-        many noise features gets nothing. So noise has an importance of about 0. The categories of a column are summed.
-        """
-        return self.importances().values
-
 
 class WolfClassifier(Classifier, BaseLHT):
     """Classifiers that predict by the mean of corrected memberships (WOLF)."""
@@ -349,20 +315,11 @@ class LHTClassifier(WolfClassifier):
     ----------
     classes_ : array of shape (K,)
         The classes in ascending order.
-    n_features_in_ : int
-        Number of columns of X.
-    feature_names_in_ : array of shape (m,)
-        Names of the columns of X, if X had names.
+    {attributes}
     trees_ : sequence of tree views
         One tree per class, or a single one for two classes.
-    n_leaves_ : int
-        Number of leaves of all trees.
-    depth_ : int
-        Maximum depth of the trees.
     min_samples_leaf_ : int or float
         The leaf size in use.
-    feature_importances_ : array of shape (m,)
-        Importances of the columns by gain; they sum to 1.
 
     Examples
     --------
@@ -444,18 +401,9 @@ class LHTRegressor(Regressor, BaseLHT):
 
     Attributes
     ----------
-    n_features_in_ : int
-        Number of columns of X.
-    feature_names_in_ : array of shape (m,)
-        Names of the columns of X, if X had names.
+    {attributes}
     trees_ : sequence of tree views
         The tree.
-    n_leaves_ : int
-        Number of leaves of all trees.
-    depth_ : int
-        Maximum depth of the trees.
-    feature_importances_ : array of shape (m,)
-        Importances of the columns by gain; they sum to 1.
 
     Examples
     --------

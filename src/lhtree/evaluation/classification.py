@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._extras import import_extra
-from ..model.numbers import write_shares
+from ..model.numbers import make_plain, write_shares
 from .curves import CoverageCurve, find_sureness, measure_coverage
 from .event import EventScores
 from .measures import (
@@ -205,7 +205,7 @@ class Evaluation:
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return fields | {
             "classes": [
-                {"class": _name(one.label)}
+                {"class": make_plain(one.label)}
                 | {name: value for name, value in one._asdict().items() if name != "label"}
                 for one in self.classes
             ],
@@ -274,10 +274,6 @@ def find_rarer(confusion: NDArray[Any]) -> int:
     """Return the index of the rarer class; the second if both classes are equally frequent."""
     first, second = confusion.sum(axis=1)
     return 0 if first < second else 1
-
-
-def _name(label: Any) -> Any:
-    return label if isinstance(label, (str, int, float, bool)) else str(label)
 
 
 def judge(

@@ -17,7 +17,7 @@ from ..model.numbers import write_share
 from ..model.profile import ColumnProfile, find_scores, list_columns, profile_numbers
 from ..tables.frames import take_table
 from .classification import Evaluation
-from .measures import write_number
+from .measures import write_number, write_tables
 from .paired import Z, find_placements
 
 if TYPE_CHECKING:
@@ -157,13 +157,7 @@ class Drift:
             yield "Performance", ("measure", "hold-out", "now (95 % interval)", "change"), measures
 
     def __str__(self) -> str:
-        texts = []
-        for title, titles, rows in self.tables():
-            table = [tuple(titles), *rows]
-            widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-            lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in table]
-            texts.append("\n".join([title, *lines]))
-        return "\n\n".join(texts)
+        return write_tables(self.tables())
 
     __repr__ = __str__
 

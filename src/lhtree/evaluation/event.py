@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._extras import import_extra
-from ..model.numbers import write_share, write_shares
-from .measures import Weight, count_rows, find_interval, rank, write_percent
+from ..model.numbers import make_plain, write_share, write_shares
+from .measures import Weight, count_rows, find_interval, rank, write_percent, write_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -109,9 +109,11 @@ class EventScores:
 
     def to_dict(self) -> dict[str, Any]:
         """All scores as plain values that can be written as JSON."""
-        label = self.positive if isinstance(self.positive, (str, int, float, bool)) else str(self.positive)
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return fields | {"positive": label, "bands": [one._asdict() for one in self.bands]}
+        return fields | {
+            "positive": make_plain(self.positive),
+            "bands": [one._asdict() for one in self.bands],
+        }
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row per band: calibration, lift and gain."""
@@ -144,10 +146,7 @@ class EventScores:
 
     def __str__(self) -> str:
         lines = [f"{name:<16}  {text}" for name, text in self.figures()]
-        table = [COLUMNS, *self.rows()]
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        lines += ["", *("  ".join(map(str.rjust, row, widths)) for row in table)]
-        return "\n".join(lines)
+        return "\n".join([*lines, "", *write_table(COLUMNS, self.rows())])
 
     __repr__ = __str__
 

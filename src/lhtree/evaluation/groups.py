@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from .._extras import import_extra
 from .._parameters import refuse
-from ..model.numbers import write_share, write_shares
+from ..model.numbers import make_plain, write_share, write_shares
 from ..tables.errors import find_nearest
 from ..tables.frames import is_arrow, is_frame
 from .classification import ClassPart
-from .measures import Weight, count_rows, find_interval, rank, write_number
+from .measures import Weight, count_rows, find_interval, rank, write_number, write_table
 from .paired import Z, find_placements
 from .regression import NumberPart
 
@@ -128,9 +128,8 @@ class Groups:
 
     def to_dict(self) -> dict[str, Any]:
         """All scores as plain values that can be written as JSON."""
-        label = self.positive
         return {
-            "positive": label if label is None or isinstance(label, (str, int, float, bool)) else str(label),
+            "positive": make_plain(self.positive),
             "reference": self.reference,
             "scores": [one._asdict() for one in self.scores],
         }
@@ -181,12 +180,7 @@ class Groups:
     def __str__(self) -> str:
         texts = []
         for title, titles, rows in self.tables():
-            widths = [max(map(len, column)) for column in zip(titles, *rows, strict=True)]
-            lines = [
-                "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])])
-                for row in (titles, *rows)
-            ]
-            texts.append("\n".join([title, *lines]))
+            texts.append("\n".join([title, *write_table(titles, rows, 1)]))
         return "\n\n".join(texts)
 
     __repr__ = __str__

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -111,6 +112,24 @@ def mean(values: list[float | None]) -> float | None:
     """Return the mean, or None if a value is None."""
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if len(known) == len(values) else None
+
+
+def write_table(titles: Sequence[str], rows: Sequence[Sequence[str]], n_left: int = 0) -> list[str]:
+    """Return the lines of a table of texts; all columns but the first ``n_left`` are justified to the right."""
+    table = [titles, *rows]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    sides = [str.ljust] * n_left + [str.rjust] * (len(titles) - n_left)
+    lines = (
+        (side(text, width) for side, text, width in zip(sides, row, widths, strict=True)) for row in table
+    )
+    return ["  ".join(line).rstrip() for line in lines]
+
+
+def write_tables(tables: Iterable[tuple[str, Sequence[str], Sequence[Sequence[str]]]]) -> str:
+    """Return some tables, each with a title above it."""
+    return "\n\n".join(
+        "\n".join([title, *write_table(head, rows, len(head))]) for title, head, rows in tables
+    )
 
 
 def write_percent(share: float | None) -> str:

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._extras import import_extra
-from ..model.numbers import write_share
+from ..model.numbers import make_plain, write_share
 from .classification import ClassPart
 from .event import separate
-from .measures import Weight, count_confusion, divide, find_ranks, rank, write_number
+from .measures import Weight, count_confusion, divide, find_ranks, rank, write_number, write_tables
 from .regression import NumberPart
 
 if TYPE_CHECKING:
@@ -108,11 +108,10 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """All results as plain values that can be written as JSON."""
-        label = self.positive
         return {
             "names": list(self.names),
             "n_rows": self.n_rows,
-            "positive": label if label is None or isinstance(label, (str, int, float, bool)) else str(label),
+            "positive": make_plain(self.positive),
             "differences": [one._asdict() for one in self.differences],
             "moved": [one._asdict() for one in self.moved],
             "changed": self.changed.tolist(),
@@ -149,13 +148,7 @@ class Comparison:
             yield title, ("group", *wanted), counts
 
     def __str__(self) -> str:
-        texts = []
-        for title, titles, rows in self.tables():
-            table = [tuple(titles), *rows]
-            widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-            lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in table]
-            texts.append("\n".join([title, *lines]))
-        return "\n\n".join(texts)
+        return write_tables(self.tables())
 
     __repr__ = __str__
 

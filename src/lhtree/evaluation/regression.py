@@ -12,7 +12,15 @@ from numpy.typing import NDArray
 from .._extras import import_extra
 from ..model.model import read
 from ..model.numbers import write_shares
-from .measures import Weight, count_rows, find_interval, find_quantiles, write_number, write_percent
+from .measures import (
+    Weight,
+    count_rows,
+    find_interval,
+    find_quantiles,
+    write_number,
+    write_percent,
+    write_table,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -286,13 +294,7 @@ class OutputEvaluations:
         head, lines = self.table()
         width = max(len(name) for name, _ in self.figures())
         texts = [f"{name:<{width}}  {text}" for name, text in self.figures()]
-        columns = [[title.lstrip(">"), *cells] for title, *cells in zip(head, *lines, strict=True)]
-        widths = [max(map(len, column)) for column in columns]
-        rows = [
-            "  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True))
-            for row in zip(*columns, strict=True)
-        ]
-        return "\n".join([*texts, "", *rows])
+        return "\n".join([*texts, "", *write_table([title.lstrip(">") for title in head], lines)])
 
     __repr__ = __str__
 

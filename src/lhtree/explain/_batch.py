@@ -1,4 +1,4 @@
-"""Tables of ``explain_batch``: contributions of many rows, which shap's plots can read, and terms."""
+"""The table of ``explain_batch``: contributions of many rows, which shap's plots can read."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ from numpy.typing import NDArray
 
 from .._extras import import_extra
 from ..model.model import Model
-from ..model.shares import shares_at
 from ..tables.encoders import UNSEEN_LEVEL, Levels
 from ..tables.encoding import Encoding
 from ._contributions import find_base, find_contributions
-from ._paths import Trace
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,8 +19,6 @@ if TYPE_CHECKING:
 else:
     pd = import_extra("pandas", "pandas")
     DataFrame = pd.DataFrame
-
-_PARTS = ("offset", "weight", "intercept", "slope", "clipped")
 
 
 class Contributions(DataFrame):  # type: ignore[misc]  # pandas is not typed
@@ -129,60 +125,3 @@ def _index_classes(rows: Any, labels: tuple[Any, ...]) -> Any:
 def _flatten(index: Any) -> Any:
     """Return an index of one level, with the tuples of several levels."""
     return index.to_flat_index() if index.nlevels > 1 else index
-
-
-def tabulate_terms(trace: Trace, X: NDArray[Any], index: Any = None) -> pd.DataFrame:
-    """Return one line per row, tree, block and term; ``row`` is its label in ``index``, else its number in X.
-
-    The lines of a branching block add up to y. ``part`` is the kind of a term: "weight" times z, or minus the
-    "offset". The lines of a leaf add up to p̂: its "intercept" and "slope" times z. If leaves have values, the parts are
-    the "value", "slope" times z minus its mean, and "clipped", the change by the range of the leaf. Offset,
-    intercept, value and clipped have no feature. There is no ``target`` in a regression. In a boosted tree of all
-    classes, a leaf has a line per class, and only these lines have a target.
-    """
-    model, trees, valued = trace.model, trace.model.trees, trace.model.head.values_blocks
-    n_stops = len(trace.at)
-    is_cut = (trace.clipped != 0.0) & valued
-    cut = np.flatnonzero(trace.is_leaf)[is_cut]
-    begin, target_of = np.arange(n_stops), trees.target[trace.tree]
-    level = trace.outcome if valued else trees.intercept[trace.at]
-    if model.head.shares_classes and valued:  # a leaf has a line per class
-        size = np.where(trace.is_leaf, model.n_classes, 1)
-        begin = np.repeat(begin, size)
-        cls = np.arange(len(begin)) - np.repeat(np.cumsum(size) - size, size)
-        level = shares_at(trees, trace.at, model.n_classes)[begin, cls]
-        target_of = np.where(trace.is_leaf[begin], cls, -1)
-    is_leaf = trace.is_leaf[begin]
-    start = np.where(is_leaf, level, -trees.offset[trace.at[begin]])
-    # Part, stop, feature, weights and value of every line: offset or start of a stop, its terms, its clipping.
-    none, nan = np.full(len(begin), -1), np.full(len(begin), np.nan)
-    lines = [(np.where(is_leaf, 2, 0), begin, none, nan, nan, start)]
-    for number, terms in ((1, trace.terms), (3, trace.slope_terms)):
-        part = np.full(len(terms.stop), number)
-        lines.append((part, terms.stop, terms.feature, terms.weight, terms.unit_weight, terms.value))
-    none, nan = none[: len(cut)], nan[: len(cut)]
-    lines.append((np.full(len(cut), 4), cut, none, nan, nan, trace.clipped[is_cut]))
-    part, stop, feature, weight, unit_weight, term = map(np.concatenate, zip(*lines, strict=True))
-    order = np.argsort(stop, kind="stable")
-    stop, feature = stop[order], feature[order]
-    row, tree = trace.row[stop], trace.tree[stop]
-    target = {}
-    if model.labels:
-        codes = np.append(target_of, trees.target[trace.tree[np.concatenate([one[1] for one in lines[1:]])]])
-        target["target"] = pd.Categorical.from_codes(codes[order], model.labels)  # -1: all classes
-    names = [*_PARTS[:2], "value", *_PARTS[3:]] if valued else _PARTS[:4]
-    return pd.DataFrame(
-        {
-            "row": row if index is None else _flatten(index).take(row),
-            **target,
-            "tree": tree,
-            "block": trace.block[stop],
-            "depth": trace.depth[stop],
-            "part": pd.Categorical.from_codes(part[order], names),
-            "feature": pd.Categorical.from_codes(feature, pd.Index(model.feature_names)),
-            "value": np.where(feature < 0, np.nan, X[row, feature]),
-            "weight": weight[order],
-            "unit_weight": unit_weight[order],
-            "term": term[order],
-        }
-    )

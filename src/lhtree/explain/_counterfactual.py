@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from .._parameters import check_count, check_flag, is_integer, refuse
 from ..model.model import Model
-from ..model.numbers import ALL_DIGITS, LONGEST, NumberFormat, write_value
+from ..model.numbers import ALL_DIGITS, LONGEST, NumberFormat, make_plain, write_value
 from ..model.records import DECLARED
 from ..tables.encoders import Levels
 from ..tables.errors import find_nearest
 from ._goal import Goal, RangeGoal, take_goal
-from ._paths import Floats, make_plain
+from ._paths import Floats
 from ._search import MOST_BASES, Task, search
 from ._text import name_class
 

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from .._extras import import_extra
 from ..model.model import Model
+from ..model.numbers import make_plain
 from ..tables.frames import is_frame, refuse_infinity
 from ._contributions import find_base, find_contributions
-from ._paths import Path, Trace, find_paths, make_plain, trace_rows
+from ._paths import Path, find_paths, trace_row
 from ._text import draw_html, write_text
 
 if TYPE_CHECKING:
@@ -174,14 +175,10 @@ class Explanation:
         return getattr(self, self._fitted.head.total)
 
     @cached_property
-    def _trace(self) -> Trace:
-        return trace_rows(self._fitted, self._x[None])
-
-    @cached_property
     def paths(self) -> tuple[Path, ...]:
         """The path through every tree."""
         code = self.classes.index(self.target) if self.classes else 0
-        return tuple(find_paths(self._trace, self._x, code))
+        return tuple(find_paths(trace_row(self._fitted, self._x), self._x, code))
 
     @cached_property
     def base(self) -> Any:
@@ -326,15 +323,6 @@ class Explanation:
             index=pandas.Index(order, name="column"),
         )
         return frame
-
-    def terms_frame(self) -> pd.DataFrame:
-        """Return one row per tree, block and term.
-
-        The terms of a block add up to y, the terms of a leaf to p̂ or its value.
-        """
-        from ._batch import tabulate_terms
-
-        return tabulate_terms(self._trace, self._x[None]).drop(columns="row")
 
     def plot(self, **options: Any) -> Any:
         """Plot the path through a tree, or the contributions of many trees, with the options of ``plot_path``."""

@@ -1,4 +1,4 @@
-"""Paths of rows through all trees: as flat arrays for many rows (``Trace``), and as facts for one row (``Path``)."""
+"""The paths of a row through all trees: as flat arrays (``Trace``), and as facts (``Path``)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ROWS_AT_ONCE = 4096
 
 @dataclass(frozen=True)
 class TraceTerms:
-    """Products of the weights (or slopes) of blocks with the normalised values of rows, stop after stop."""
+    """Products of the weights (or slopes) of blocks with the normalised values of the row, stop after stop."""
 
     ptr: Ints  # first term of every stop
     stop: Ints  # stop of every term
@@ -36,14 +36,13 @@ class TraceTerms:
 
 @dataclass(frozen=True)
 class Trace:
-    """The stops of rows on their paths, sorted by row, tree and depth.
+    """The stops of a row on its paths, sorted by tree and depth.
 
-    A stop is a block on the path of a row through a tree. The last stop of each path is a leaf.
+    A stop is a block on the path through a tree. The last stop of each path is a leaf.
     """
 
     model: Model
-    Z: NDArray[np.float32]
-    row: Ints
+    z: NDArray[np.float32]
     tree: Ints
     block: Ints  # within its tree
     at: Ints  # among all blocks
@@ -119,7 +118,7 @@ class Trace:
     ) -> TraceTerms:
         own_ptr, stop, entry = self._find_entries(ptr, wanted)
         features, weights, units = feature[entry], weight[entry].astype(np.float64), per_unit(entry)
-        z = self.Z[self.row[stop], features]
+        z = self.z[features]
         if not self.model.head.adds_rounds:
             return TraceTerms(own_ptr, stop, features, weights, weights * z, units)
         value = weights * np.clip(z, -self.model.clip, self.model.clip)
@@ -136,13 +135,12 @@ def sum_targets(model: Model, of_trees: Floats) -> Floats:
     return total
 
 
-def trace_rows(model: Model, X: NDArray[Any]) -> Trace:
-    """Follow rows (in original units) through all trees."""
+def trace_row(model: Model, x: Floats) -> Trace:
+    """Follow a row (in original units) through all trees."""
     trees = model.trees
-    ptr, block, value = model.score("trace", X)
-    membership, confidence = model.score("per_tree", X)
-    path = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
-    row, tree = np.divmod(path, trees.n_trees)
+    ptr, block, value = model.score("trace", x[None])
+    membership, confidence = model.score("per_tree", x[None])
+    tree = np.repeat(np.arange(trees.n_trees), np.diff(ptr))
     at = trees.block_ptr[tree] + block
     is_leaf = trees.left[at] < 0
     if model.head.shares_classes and model.head.values_blocks:  # the class that a leaf raises most
@@ -150,12 +148,11 @@ def trace_rows(model: Model, X: NDArray[Any]) -> Trace:
         membership = value[is_leaf]
     return Trace(
         model=model,
-        Z=model.normalise(X),
-        row=row,
+        z=model.normalise(x[None])[0],
         tree=tree,
         block=block.astype(np.int64),
         at=at,
-        depth=np.arange(len(path)) - ptr[path],
+        depth=np.arange(len(tree)) - ptr[tree],
         is_leaf=is_leaf,
         value=value,
         membership=membership.ravel(),
@@ -289,11 +286,6 @@ class Path:
     target: Any  # the explained class in a tree of all classes; None in a regression
     steps: tuple[Any, ...]  # each a Step; a ValueStep of a boosted model or a regression
     leaf: Any  # a LeafStep or a ValueLeaf
-
-
-def make_plain(fact: Any) -> Any:
-    """Return a value for JSON; a date or another object becomes text."""
-    return fact if fact is None or isinstance(fact, (str, int, float)) else str(fact)
 
 
 class _Blocks:
@@ -452,13 +444,13 @@ def _name_terms(model: Model, terms: TraceTerms, x: Floats) -> Callable[[int], t
 
 
 def find_neighbours(trace: Trace) -> list[tuple[Neighbour, ...]]:
-    """Return, for every tree, the nearest prototypes in the leaf of the only row."""
+    """Return, for every tree, the nearest prototypes in the leaf of the row."""
     model, prototypes = trace.model, trace.model.prototypes
     n_trees = model.trees.n_trees
     if prototypes is None:
         return [()] * n_trees
     Z = model.normalise(prototypes.X)
-    distance = np.sqrt(((Z.astype(np.float64) - trace.Z[0]) ** 2).sum(axis=1))
+    distance = np.sqrt(((Z.astype(np.float64) - trace.z) ** 2).sum(axis=1))
     nearest_first = np.argsort(distance, kind="stable")
     own = trace.block[trace.is_leaf]
     near = [np.zeros(0, dtype=np.int64)] * n_trees

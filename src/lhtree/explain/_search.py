@@ -16,7 +16,7 @@ from ..model.model import CLIP as FAR
 from ..model.model import Model
 from ..model.shares import find_contrast
 from ._goal import Goal, RangeGoal
-from ._paths import Floats, Trace, trace_rows
+from ._paths import Floats, Trace, trace_row
 
 MOST_PLANES = 256  # of one row at a time, nearest first
 MOST_ROUNDS = 5
@@ -59,7 +59,7 @@ class Planes(NamedTuple):
 def find_planes(goal: Goal, x: Floats, room: Room, most: int) -> Planes:
     """Return the hyperplanes on the paths of row ``x``, at most ``most``: the nearest along free features."""
     fitted, trees = goal.fitted, goal.fitted.trees
-    trace = trace_rows(fitted, x[None])
+    trace = trace_row(fitted, x)
     # A block has terms of one kind only.
     parts = (trace.terms,) if fitted.head.values_blocks else (trace.terms, trace.slope_terms)
     stop, feature, weight = (
@@ -95,16 +95,16 @@ def find_planes(goal: Goal, x: Floats, room: Room, most: int) -> Planes:
     centre, scale = fitted.normalisation
     with np.errstate(over="ignore"):
         digits = np.clip(np.nan_to_num((np.abs(x) + np.abs(centre)) / scale), 0.0, FAR)
-    past = 1e-6 * (np.abs(weights) @ (np.abs(trace.Z[0]) + 1e-8 * digits) + np.abs(y)) + 1e-9
+    past = 1e-6 * (np.abs(weights) @ (np.abs(trace.z) + 1e-8 * digits) + np.abs(y)) + 1e-9
     gain = rise * np.where(y < 0.0, 1.0, -1.0)
     return Planes(weights, y, past, gain, target.astype(np.int32), len(trace.at))
 
 
 def _sum_slopes(trace: Trace) -> Floats:
-    """Return the sums of the unclipped slopes of the leaves of the only row, shape (n_targets, m)."""
+    """Return the sums of the unclipped slopes of the leaves of the row, shape (n_targets, m)."""
     fitted, terms = trace.model, trace.slope_terms
     tree = trace.tree[terms.stop]
-    moves = (trace.clipped[tree] == 0.0) & (np.abs(trace.Z[0, terms.feature]) < fitted.clip)
+    moves = (trace.clipped[tree] == 0.0) & (np.abs(trace.z[terms.feature]) < fitted.clip)
     slopes = np.zeros((fitted.n_targets, fitted.n_features))
     np.add.at(slopes, (fitted.target_of[tree], terms.feature), np.where(moves, terms.weight, 0.0))
     return slopes

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from ..describe.palette import AGAINST, FOR
 from ..model.heads import Head, MeanHead, NumberScoreHead, RawScoreHead, SharesHead, WolfHead
-from ..model.numbers import write_count, write_share, write_value
+from ..model.numbers import NumberFormat, write_count, write_share, write_value
 from ..model.views import Conditions, TreeView, TreeViews
 from ._paths import Path, Step, Term, ValueLeaf, ValueStep
 
 if TYPE_CHECKING:
-    from ._explanation import Explanation
+    from ._explanation import Account, Explanation
 
 CLIPPED = "clipped to the ranges of the leaves"  # the one term without a feature
 N_MOVES = 5  # features with their contributions
@@ -129,7 +129,7 @@ def describe_prediction(explanation: Explanation) -> list[str]:
 
 def describe_course(explanation: Explanation) -> str:
     """Return a sentence about the start and the end of the total."""
-    return _text_of(explanation).describe_course(explanation, *explanation.account(explanation.target))
+    return _text_of(explanation).describe_course(explanation, explanation.account(explanation.target))
 
 
 def describe_path(explanation: Explanation) -> list[str]:
@@ -164,21 +164,14 @@ class _ValueText:
         write, raw = explanation._fitted.amounts.sign, explanation.raw_score
         return [f"Raw scores: {', '.join(f'{name_class(label)} {write(raw[label])}' for label in labels)}."]
 
-    def describe_course(
-        self,
-        explanation: Explanation,
-        start: float,
-        contributions: dict[str, float],
-        clipped: float,
-        end: float,
-    ) -> str:
+    def describe_course(self, explanation: Explanation, account: Account) -> str:
         """Return the total as base plus the contributions."""
         amounts, head = explanation._fitted.amounts, explanation._fitted.head
-        whole = f"The {head.name_total(name_class(explanation.target))} is {amounts.write(end)}"
-        whole = f"{whole} = base {amounts.write(start)}"
-        if not any(contributions.values()):
+        total = head.name_total(name_class(explanation.target))
+        whole = f"The {total} is {amounts.write(account.total)} = base {amounts.write(account.base)}"
+        if not any(account.contributions.values()):
             return f"{whole}. The values of this row do not change it."
-        change = amounts.sign(*amounts.add_up(start, [end - start], end))
+        change = _write_change(amounts, account)
         return f"{whole} {change[0]} {change[1:]} from the values of this row:"
 
     def describe_path(self, explanation: Explanation, path: Path, levels: dict[str, str]) -> list[str]:
@@ -228,19 +221,12 @@ class _MeanText(_NumberText):
             interval = f" (90 % interval: {write(low)} to {write(high)})"
         return f"{interval}, the mean of {explanation.n_estimators} trees"
 
-    def describe_course(
-        self,
-        explanation: Explanation,
-        start: float,
-        contributions: dict[str, float],
-        clipped: float,
-        end: float,
-    ) -> str:
+    def describe_course(self, explanation: Explanation, account: Account) -> str:
         amounts = explanation._fitted.amounts
-        mean = f"The mean response of the training rows is {amounts.write(start)}."
-        if not any(contributions.values()):
+        mean = f"The mean response of the training rows is {amounts.write(account.base)}."
+        if not any(account.contributions.values()):
             return f"{mean} The values of this row do not change it."
-        change = amounts.sign(*amounts.add_up(start, [end - start], end))
+        change = _write_change(amounts, account)
         return f"{mean} The values of this row change it by {change}:"
 
 
@@ -266,17 +252,11 @@ class _WolfText(_ValueText):
             lines.append(f"The WOLF value of every class is 0, so {what} decide.")
         return lines
 
-    def describe_course(
-        self,
-        explanation: Explanation,
-        start: float,
-        contributions: dict[str, float],
-        clipped: float,
-        end: float,
-    ) -> str:
+    def describe_course(self, explanation: Explanation, account: Account) -> str:
         rows = "training rows are" if explanation._fitted.is_counted else "weight of the training rows is"
+        start, end = account.base, account.total
         share = f"{percent(start)} of the {rows} {name_class(explanation.target)}."
-        if not any(contributions.values()):
+        if not any(account.contributions.values()):
             return f"{share} The values of this row do not change it."
         mean = " on average" if explanation.n_estimators > 1 else ""
         return f"{share} The values of this row change its membership from {start:.2f} to {end:.2f}{mean}:"
@@ -323,6 +303,11 @@ _TEXTS: dict[type[Head], _ValueText] = {
 
 def _text_of(explanation: Explanation) -> _ValueText:
     return explanation._fitted.head.choose(_TEXTS)
+
+
+def _write_change(amounts: NumberFormat, account: Account) -> str:
+    """Return the difference of base and total as printed."""
+    return amounts.sign(*amounts.add_up(account.base, [account.total - account.base], account.total))
 
 
 def _describe_votes(explanation: Explanation) -> str:

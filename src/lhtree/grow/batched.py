@@ -32,9 +32,9 @@ from ..tables.statistics import (
 from .forest import Draw, ForestPlan, TreeLabels, draw, draw_again, grow_drawn
 from .labels import Labelled, check_labels, encode, name_responses
 from .sources import (
-    AddLeftOut,
     Given,
     Hold,
+    LeftOutSums,
     Levels,
     MemoryRows,
     RowSource,
@@ -150,7 +150,7 @@ class BatchedRows(RowSource):
         *,
         reads_again: bool = False,
     ) -> None:
-        self._reads_again, self._kept = reads_again, None if not reads_again else _RowStore()
+        self._kept = _RowStore(store.folder) if reads_again else None
         self._passes, self._owner, self._summary, self._store = passes, owner, summary, store
         self._sampled, self._sample = sampled, sample
         self._numbers, self._encoding = numbers, encoding or numbers
@@ -214,17 +214,7 @@ class BatchedRows(RowSource):
 
     def drop_indicators(self, before: Encoding, after: Encoding) -> RowSource:
         """Return the rows without some indicators."""
-        sample = drop_numbers(before, after, self._sample)
-        return BatchedRows(
-            self._passes,
-            self._owner,
-            self._summary,
-            self._store,
-            self._sampled,
-            sample,
-            after,
-            reads_again=self._reads_again,
-        )
+        return self._change_features(drop_numbers(before, after, self._sample), after)
 
     def read_levels(self, numbers: Encoding) -> Iterator[tuple[int, Levels]]:
         """Return numbers of categories, batch by batch."""
@@ -236,18 +226,11 @@ class BatchedRows(RowSource):
         """Return the rows with target statistics."""
         fold = _find_folds(self._sampled)
         sample = place_statistics(numbers, encoding, self._sample, learned, fold)
-        return BatchedRows(
-            self._passes,
-            self._owner,
-            self._summary,
-            self._store,
-            self._sampled,
-            sample,
-            numbers,
-            encoding,
-            learned,
-            reads_again=self._reads_again,
-        )
+        return self._change_features(sample, numbers, encoding, learned)
+
+    def _change_features(self, sample: EncodedRows, *encodings: Any) -> BatchedRows:
+        known = self._passes, self._owner, self._summary, self._store, self._sampled
+        return BatchedRows(*known, sample, *encodings, reads_again=self._kept is not None)
 
     def score(self, model: Model, method: str, n_threads: int) -> Any:
         """Return the result of a method of the model's scorer."""
@@ -278,10 +261,10 @@ class BatchedRows(RowSource):
         with ThreadPoolExecutor(n_threads) as pool:
             return list(pool.map(grow, draws))
 
-    def add_left_out(
-        self, add: AddLeftOut, model: Model, codes: NDArray[np.int32], n_threads: int
-    ) -> tuple[NDArray[Any], ...]:
-        """Return the result of ``add`` for all rows, batch by batch."""
+    def sum_left_out(
+        self, model: Model, codes: NDArray[np.int32], n_threads: int, mean: float = 0.0, unit: float = 1.0
+    ) -> LeftOutSums:
+        """Return sums over the estimators that did not see a row, batch by batch."""
         drawn = [(number, np.sort(rows)) for number, rows in draw_again(model, codes)]
         parts = []
         for first, batch in self.batches():
@@ -290,8 +273,9 @@ class BatchedRows(RowSource):
                 is_out = np.ones(len(batch), dtype=bool)
                 is_out[rows[slice(*np.searchsorted(rows, (first, first + len(batch))))] - first] = False
                 left_out.append((number, is_out))
-            parts.append(add(model, batch, left_out, n_threads))
-        return tuple(map(np.concatenate, zip(*parts, strict=True)))
+            parts.append(model.sum_left_out(batch, left_out, mean, unit, n_threads))
+        wolf, membership, n_trees = map(np.concatenate, zip(*parts, strict=True))
+        return wolf, membership, n_trees
 
     @contextmanager
     def code(
@@ -350,7 +334,7 @@ class _PartStore:
     """Categories of all rows, and where numbers are missing, in a scratch file without a name."""
 
     def __init__(self, folder: str | None) -> None:
-        self._folder: str | None = folder
+        self.folder = folder
         self._file: Any = None
         self._parts: list[tuple[int, list[int], list[int]]] = []  # rows, columns of categories and with gaps
 
@@ -367,7 +351,7 @@ class _PartStore:
 
     def _open(self) -> Any:
         if self._file is None:
-            self._file = tempfile.TemporaryFile(dir=self._folder, prefix="lhtree-")  # noqa: SIM115
+            self._file = tempfile.TemporaryFile(dir=self.folder, prefix="lhtree-")  # noqa: SIM115
             weakref.finalize(self, self._file.close)
         return self._file
 
@@ -407,7 +391,8 @@ class _PartStore:
 class _RowStore:
     """Encoded rows of all batches in a scratch file without a name."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: str | None) -> None:
+        self._folder = folder
         self._file: Any = None
         self._parts: list[tuple[int, NDArray[np.int32]]] = []  # first row and levels of every batch
         self.is_complete = False
@@ -416,7 +401,7 @@ class _RowStore:
         """Append the rows of a batch; the first batch starts the file again."""
         if first == 0 or self._file is None:
             n_bytes = (X.numbers.nbytes + X.codes.nbytes) * n_rows // max(1, len(X))
-            place = check_room(n_bytes, None, "set TMPDIR to a folder on a larger disk")
+            place = check_room(n_bytes, self._folder)
             self._file = tempfile.TemporaryFile(dir=place, prefix="lhtree-")  # noqa: SIM115
             weakref.finalize(self, self._file.close)
             self._parts = []

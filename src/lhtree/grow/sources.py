@@ -36,6 +36,7 @@ from .labels import Labelled, check_labels, name_responses
 _ROWS_HASHED = 1 << 14  # at once, so that a copy in the order of rows stays small
 Levels = dict[int, NDArray[np.int64]]
 LeftOut = tuple[int, NDArray[np.bool_]]
+LeftOutSums = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]
 Show = Callable[[int | None, str], AbstractContextManager[Any]]  # shows the progress of a task
 
 
@@ -58,15 +59,6 @@ class Sample(NamedTuple):
     def take(self, values: NDArray[Any] | None) -> NDArray[Any] | None:
         """Return the values of the sampled rows."""
         return values if values is None or self.rows is None else values[self.rows]
-
-
-class AddLeftOut(Protocol):
-    """Adds up the predictions of trees for rows that they were not grown from."""
-
-    def __call__(
-        self, model: Model, X: EncodedRows, left_out: Iterator[LeftOut] | list[LeftOut], n_threads: int
-    ) -> tuple[NDArray[Any], ...]:
-        """Return some arrays with a value for every row of X."""
 
 
 class Hold(Protocol):
@@ -160,10 +152,10 @@ class RowSource(ABC):
         """Grow trees, numbered from ``first_tree``, one per target for each beta."""
 
     @abstractmethod
-    def add_left_out(
-        self, add: AddLeftOut, model: Model, codes: NDArray[np.int32], n_threads: int
-    ) -> tuple[NDArray[Any], ...]:
-        """Return the result of ``add`` for all rows."""
+    def sum_left_out(
+        self, model: Model, codes: NDArray[np.int32], n_threads: int, mean: float = 0.0, unit: float = 1.0
+    ) -> LeftOutSums:
+        """Return the result of ``Model.sum_left_out`` for all rows of a forest."""
 
     @abstractmethod
     def code(
@@ -325,11 +317,11 @@ class MemoryRows(RowSource):
         """Grow all trees in one call of the core."""
         return [grow_forest(self.rows, labels, plan, first_tree, betas, n_threads, progress)]
 
-    def add_left_out(
-        self, add: AddLeftOut, model: Model, codes: NDArray[np.int32], n_threads: int
-    ) -> tuple[NDArray[Any], ...]:
-        """Return the result of ``add`` for all rows."""
-        return add(model, self.rows, find_left_out(model, codes), n_threads)
+    def sum_left_out(
+        self, model: Model, codes: NDArray[np.int32], n_threads: int, mean: float = 0.0, unit: float = 1.0
+    ) -> LeftOutSums:
+        """Return sums over the estimators that did not see a row."""
+        return model.sum_left_out(self.rows, find_left_out(model, codes), mean, unit, n_threads)
 
     @contextmanager
     def code(

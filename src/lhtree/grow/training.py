@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 from ..model.model import Model
 from ..model.profile import CategoryCounts, count_categories
 from ..model.records import ResponseRecord, scale_down
+from ..model.trees import Trees
 from ..tables.encoders import TargetStatistic
 from ..tables.encoding import Encoding
 from ..tables.labels import find_class
 from ..tables.learn import Wanted
+from ..tables.normalise import Normalisation, Span
 from ..tables.statistics import add_statistics, drop_indicators, learn_statistics, wants_indicators
 from .labels import Progress, settle_labels
 from .sources import RowSource, TableSource
@@ -98,6 +100,25 @@ class Training(NamedTuple):
     def record(self) -> ResponseRecord | None:
         """Return the record of the responses in the model of a regression."""
         return None if self.response is None else ResponseRecord.of(self.response, self.weight)
+
+    def make_model(
+        self, trees: Trees, normalisation: Normalisation, span: Span, seed: int, link: str, **own: Any
+    ) -> Model:
+        """Return the model of trees grown from these rows; ``own`` has the facts that not all models have."""
+        return Model(
+            trees=trees,
+            encoding=self.encoding,
+            normalisation=normalisation,
+            span=span,
+            classes=self.classes,
+            prior=self.prior,
+            positive=self.positive,
+            seed=seed,
+            link=link,
+            response=self.record(),
+            n_rows=self.n_rows,
+            **{"confidence": None} | own,
+        )
 
 
 def prepare(estimator: Any, table: TableSource, earlier: Model | None = None) -> Training:

@@ -211,16 +211,14 @@ class ScratchError(OSError):
     """The disk has no room for a scratch file."""
 
 
-def check_room(
-    n_bytes: int, folder: str | None, remedy: str = "pass scratch_dir, a folder on a larger disk"
-) -> str:
+def check_room(n_bytes: int, folder: str | None) -> str:
     """Check that a folder, by default that of temporary files, has room, and return its path."""
     place = tempfile.gettempdir() if folder is None else folder
     free = shutil.disk_usage(place).free
     if free < n_bytes:
         error = ScratchError(
             f"{place} has {free / 1e9:.2f} GB of free disk space, but the codes of the rows need "
-            f"{n_bytes / 1e9:.2f} GB: {remedy}, or free some space."
+            f"{n_bytes / 1e9:.2f} GB: pass scratch_dir, a folder on a larger disk, or free some space."
         )
         error.errno = errno.ENOSPC
         raise error

@@ -1,4 +1,4 @@
-"""Number formats for people: values as they are, results with as many digits as their range needs."""
+"""Number formats for people: values as they are, results with as many digits as their range needs; labels for JSON."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from math import exp, floor, log10
+from typing import Any
 
 import numpy as np
 
@@ -110,6 +111,11 @@ def _find_shortest(value: float, longest: int) -> Decimal:
         if float(single) == value:
             return Decimal(str(single)).normalize()
     return shortest
+
+
+def make_plain(fact: Any) -> Any:
+    """Return a value for JSON; a date or another object becomes text."""
+    return fact if fact is None or isinstance(fact, (str, int, float)) else str(fact)
 
 
 def write_count(number: float) -> str:

@@ -194,7 +194,7 @@ def _make_stoppable(model: Any, is_over: Callable[[], bool]) -> Any:
 
     # A fit clones the estimator, so the check is a method of a subclass.
     class Stoppable(type(model)):  # type: ignore[misc]
-        def _progress(self, n_tasks: int) -> Any:
+        def _progress(self, n_tasks: int | None, what: str = "") -> Any:
             return nullcontext(check)
 
     return Stoppable(**model.get_params(deep=False))
