@@ -26,7 +26,6 @@ SETTINGS: tuple[dict[str, Any], ...] = (
     {"max_terms": 12},
     {"penalty": 0.5},
     {"penalty": "auto"},
-    {"penalty": "cv"},
     {"digits": 2},
     {"membership": "linear"},
 )
@@ -98,7 +97,7 @@ class Compact(Fits):
 
 
 _FIXED = say({})
-_CHOICES = ("auto", "cv")
+_CHOICES = ("auto",)
 
 
 def _mean(results: Results, names: Sequence[str], key: str, metric: str) -> float:

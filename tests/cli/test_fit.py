@@ -43,7 +43,7 @@ class TestModels:
                 "--model compact --leaves 4 --terms 2 --penalty 0.5 --membership linear",
                 lhtree.CompactLHTClassifier(max_leaf_nodes=4, max_terms=2, penalty=0.5, membership="linear"),
             ),
-            ("--model compact --penalty cv", lhtree.CompactLHTClassifier(penalty="cv")),
+            ("--model compact --penalty auto", lhtree.CompactLHTClassifier(penalty="auto")),
             (
                 "--model additive --interactions 1 --steps 3 --smoothing 2 --rounds 9",
                 lhtree.AdditiveLHTClassifier(1, max_steps=3, smoothing=2.0, max_iter=9),

@@ -105,17 +105,6 @@ def test_gaps_count_as_the_rounded_centre():
     assert max(len(repr(value)) for value in centre.tolist()) <= 9
 
 
-def test_the_penalty_is_chosen_by_cross_validation():
-    random = np.random.default_rng(0)
-    X = random.normal(size=(150, 8))
-    y = (X[:, 0] + 2.0 * random.normal(size=150) > 0.0).astype(int)
-    model = CompactLHTClassifier(penalty="cv", max_leaf_nodes=8, max_passes=2, random_state=0).fit(X, y)
-    assert model.penalty_ in (0.3, 1.0, 3.0, 10.0)
-    assert model.penalty_ > 0.3
-    again = CompactLHTClassifier(penalty=model.penalty_, max_leaf_nodes=8, max_passes=2).fit(X, y)
-    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
-
-
 def make_noisy(n_rows, seed=0):
     """Rows of two classes that one feature of eight and a category explain a little."""
     random = np.random.default_rng(seed)

@@ -44,7 +44,7 @@ EXAMPLES = (
     "lhtree fit data.csv --target y --out tree.lht --model tree --beta 0.25 --drop shop",
     "lhtree fit data.csv --target y --out forest.lht --model forest --direction mixed",
     "lhtree fit data.csv --target y --out curves.lht --model additive --interactions 2 --steps 6",
-    "lhtree fit data.csv --target y --out page.lht --model compact --leaves 8 --penalty cv",
+    "lhtree fit data.csv --target y --out page.lht --model compact --leaves 8 --penalty 3",
     "lhtree fit data.csv --target y --out model.lht --out-of-core",
     "lhtree fit data.csv --target y --out model.lht --positive kept --holdout 0.2",
     "lhtree fit data.csv --target weight --out weights.lht --loss absolute_error --drop y",
@@ -173,7 +173,7 @@ def fit(
             "--penalty",
             metavar="NUMBER",
             help="Compact: cost of a term or leaf; larger values give smaller trees; auto (the default): chosen on "
-            "held-out rows; cv: by cross-validation.",
+            "held-out rows.",
         ),
     ] = None,
     interactions: Annotated[
@@ -362,7 +362,7 @@ def fit(
         "pruning": pruning,
         "max_leaf_nodes": leaves,
         "max_terms": terms,
-        "penalty": read_number("--penalty", penalty, "auto", "cv"),
+        "penalty": read_number("--penalty", penalty, "auto"),
         "interactions": read_number("--interactions", interactions, "auto"),
         "max_steps": steps,
         "smoothing": smoothing,

@@ -14,16 +14,15 @@ from .._parameters import (
     check_number,
     choose,
     draw_seed,
+    is_auto,
     refuse,
 )
 from ..grow.compact import CompactPlan, count_tasks, grow, measure_fit, settle
 from ..grow.compact_trees import build_trees
 from ..grow.forest import count_kept, keep_rows
-from ..grow.labels import Progress
-from ..grow.penalty import AUTO, CHOICES, choose_by_folds, choose_by_pruning, count_fits
+from ..grow.penalty import choose_penalty, count_pilots
 from ..grow.rounding import round_to_scale
 from ..grow.training import Training, shift
-from ..model.model import Model
 from ..model.profile import Profiler
 from ..model.records import CompactRecord
 from ..model.trees import bound_values
@@ -57,15 +56,13 @@ categorical_features : "from_dtype", None or list
     "from_dtype": the string and categorical columns of a pandas or polars DataFrame. A list gives names, indices
     or a mask. None: all columns are numeric.
 random_state : int, RandomState or None
-    Random seed of the folds of ``penalty="cv"`` and for drawing stored rows; nothing else is random,
-    ``penalty="auto"`` included.
+    Random seed for drawing stored rows; nothing else is random, ``penalty="auto"`` included.
 """
 _CLASSIFIER = """
-penalty : float, "auto" or "cv"
+penalty : float or "auto"
     Cost of a term or a leaf; larger values give smaller trees. The sum of the Brier scores of all n rows has to
     fall by ``penalty`` · 0.15 · ln(n) for each. "auto" chooses a value from 1 to 10 (``penalty_``): trees grown from
-    one half of the rows are pruned and judged on the other half, which about doubles the time of a fit. "cv" chooses
-    0.3, 1, 3 or 10 by 5-fold cross-validation and takes about 20 times as long as a number.
+    one half of the rows are pruned and judged on the other half, which about doubles the time of a fit.
 membership : {"constant", "linear"}
     What a leaf predicts: the shares of the classes in it or, for two classes only, a linear function of the
     features on its path.
@@ -80,12 +77,11 @@ missing_indicator : bool or "auto"
     replaced by the centre of its feature, which is printed with the tree.
 """
 _REGRESSOR = """
-penalty : float, "auto" or "cv"
+penalty : float or "auto"
     Cost of a term or a leaf; larger values give smaller trees. The sum of the squared errors of all n rows has to
     fall by ``penalty`` · 0.3 · ln(n) times the variance of the response for each. "auto" chooses a value from 1 to 10
     (``penalty_``): trees grown from one half of the rows are pruned and judged on the other half, which about doubles
-    the time of a fit. "cv" chooses 0.3, 1, 3 or 10 by 5-fold cross-validation and takes about 20 times as long as
-    a number.
+    the time of a fit.
 membership : {"constant", "linear"}
     What a leaf predicts: the mean response of its rows, or a linear function of the features on its path, which
     never leaves the range of their responses.
@@ -108,7 +104,7 @@ class BaseCompact(Predictor):
     direction: ClassVar[str] = "mixed"  # how missing values are treated
 
     def _fit(self, training: Training) -> Any:
-        plan, choice = self._settle(training)
+        plan = self._settle(training)
         n_kept = count_kept(self.keep_prototypes, training)
         n_threads, seed = count_threads(self.n_jobs), draw_seed(self.random_state)
         sample = training.X.sample(0)  # nothing is random
@@ -120,36 +116,32 @@ class BaseCompact(Predictor):
         # 1.79e308 is rounded to infinity, but bounded.
         normalisation = Normalisation(bound_values(centre, centre), normalisation.scale)
 
-        def build(training: Training, plan: CompactPlan, progress: Progress) -> Model:
-            grown = grow(training, plan, normalisation, n_threads, progress)
-            tree, leaf = settle(grown, plan, normalisation)
-            loss = measure_fit(training, grown.leaf) - measure_fit(training, leaf, plan.digits)
-            return training.make_model(
-                build_trees(tree, leaf, grown.rows, training, normalisation, plan),
-                normalisation,
-                span,
-                seed,
-                self._links[0],
-                min_samples_leaf=int(plan.min_samples_leaf),
-                prototypes=keep_rows(n_kept, training, seed),
-                compact=CompactRecord(plan.penalty, loss, tuple(grown.arrays["objective"].tolist())),
-            )
-
-        n_before = count_tasks(plan) * count_fits(choice, training)
+        chooses = is_auto(self.penalty)
+        n_before = count_tasks(plan) * count_pilots(training) if chooses else 0
         with self._progress(n_before + count_tasks(plan), "growing the tree") as progress:
-            if choice == AUTO:
-                plan = choose_by_pruning(training, plan, normalisation, n_threads, progress)
-            elif choice is not None:
-                plan = choose_by_folds(training, plan, build, seed, n_threads, progress)
-            model = build(training, plan, shift(progress, n_before))
+            if chooses:
+                plan = choose_penalty(training, plan, normalisation, n_threads, progress)
+            grown = grow(training, plan, normalisation, n_threads, shift(progress, n_before))
+        tree, leaf = settle(grown, plan, normalisation)
+        loss = measure_fit(training, grown.leaf) - measure_fit(training, leaf, plan.digits)
+        model = training.make_model(
+            build_trees(tree, leaf, grown.rows, training, normalisation, plan),
+            normalisation,
+            span,
+            seed,
+            self._links[0],
+            min_samples_leaf=int(plan.min_samples_leaf),
+            prototypes=keep_rows(n_kept, training, seed),
+            compact=CompactRecord(plan.penalty, loss, tuple(grown.arrays["objective"].tolist())),
+        )
         used = {name: getattr(plan, name) for name in ("penalty", "max_leaf_nodes", "max_terms", "digits")}
         self._model = record_fit(
             model, training, profiler, None, used | {"min_samples_leaf": plan.min_samples_leaf}
         )
         return self
 
-    def _settle(self, training: Training) -> tuple[CompactPlan, str | None]:
-        """Return the checked parameters, and how the penalty is chosen: None if it is given."""
+    def _settle(self, training: Training) -> CompactPlan:
+        """Return the checked parameters; the penalty is 1 if it is to be chosen."""
         choose("unseen", self.unseen, UNSEEN)
         membership = choose("membership", self.membership, COMPACT_MEMBERSHIPS)
         if membership == "linear" and len(training.classes) > 2:
@@ -158,9 +150,8 @@ class BaseCompact(Predictor):
                 membership,
                 f"'constant' for {len(training.classes)} classes: linear leaves need two",
             )
-        choice = self.penalty if isinstance(self.penalty, str) else None
-        if choice is not None and choice not in CHOICES:
-            raise refuse("penalty", choice, "'auto', 'cv' or a number of at least 0")
+        if isinstance(self.penalty, str) and not is_auto(self.penalty):
+            raise refuse("penalty", self.penalty, "'auto' or a number of at least 0")
         max_leaf_nodes = check_count("max_leaf_nodes", self.max_leaf_nodes, 2)
         if max_leaf_nodes > MOST_LEAVES:
             raise refuse(
@@ -171,8 +162,8 @@ class BaseCompact(Predictor):
         digits = self.digits
         if digits is not None and (check_count("digits", digits, 1) > 15):
             raise refuse("digits", digits, "None (no rounding) or an integer from 1 to 15")
-        plan = CompactPlan(
-            penalty=1.0 if choice is not None else check_number("penalty", self.penalty),
+        return CompactPlan(
+            penalty=1.0 if is_auto(self.penalty) else check_number("penalty", self.penalty),
             max_leaf_nodes=max_leaf_nodes,
             max_terms=min(check_count("max_terms", self.max_terms, 1), 2**62),
             min_samples_leaf=float(min(check_count("min_samples_leaf", self.min_samples_leaf, 1), 2**53)),
@@ -180,11 +171,10 @@ class BaseCompact(Predictor):
             digits=None if digits is None else int(digits),
             is_linear=membership == "linear",
         )
-        return plan, choice
 
     @property
     def penalty_(self) -> float:
-        """The penalty in use: ``penalty``, or the choice of "auto" or "cv"."""
+        """The penalty in use: ``penalty``, or the choice of "auto"."""
         return self._record.penalty
 
     @property

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.isotonic import isotonic_regression
 
 from .. import _core
 from .._parameters import is_real, refuse
@@ -252,19 +253,9 @@ def _average(values: Floats, weight: Floats) -> Floats:
 
 
 def _make_isotonic(values: Floats, weight: Floats) -> Floats:
-    """Return the nearest values that do not fall, by pooling neighbours; shape (n, n_targets)."""
-    found = np.empty_like(values)
+    """Return the nearest values that do not fall; shape (n, n_targets)."""
     weight = np.maximum(weight, 1e-9)
-    for k in range(values.shape[1]):
-        pools: list[list[float]] = []  # mean, weight and size
-        for value, size in zip(values[:, k].tolist(), weight.tolist(), strict=True):
-            pools.append([value, size, 1])
-            while len(pools) > 1 and pools[-2][0] > pools[-1][0]:
-                mean, own, n = pools.pop()
-                total = pools[-1][1] + own
-                pools[-1] = [(pools[-1][0] * pools[-1][1] + mean * own) / total, total, pools[-1][2] + n]
-        found[:, k] = np.repeat([pool[0] for pool in pools], [int(pool[2]) for pool in pools])
-    return found
+    return np.column_stack([isotonic_regression(own, sample_weight=weight) for own in values.T])
 
 
 def _mix(parts: list[tuple[float, AdditiveTerm]]) -> AdditiveTerm:

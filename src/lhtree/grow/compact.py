@@ -112,9 +112,8 @@ def weigh_penalty(plan: CompactPlan, rows: CompactRows) -> float:
 
 def settle(grown: Grown, plan: CompactPlan, normalisation: Normalisation) -> tuple[UnitTree, Ints]:
     """Return the tree in the user's units, and the leaf of every row."""
-    tree, _ = in_units(grown.arrays, normalisation, plan.digits)
     return find_offsets(
-        tree,
+        in_units(grown.arrays, normalisation, plan.digits),
         grown.rows,
         grown.leaf,
         weigh_penalty(plan, grown.rows),

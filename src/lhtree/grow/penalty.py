@@ -1,26 +1,22 @@
-"""Choosing the penalty of a compact tree: by pruning pilot trees (``"auto"``) or by cross-validation (``"cv"``)."""
+"""The penalty of a compact tree, chosen by pruning pilot trees (``penalty="auto"``)."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.model import Model
 from ..model.records import scale_down
 from ..model.trees import bound_values
 from ..tables.normalise import Normalisation
-from .calibrate import N_FOLDS, assign_folds
+from .calibrate import assign_folds
 from .compact import CompactPlan, count_tasks, grow, weigh_penalty
 from .labels import Progress
 from .rounding import UnitTree, in_units
 from .training import Training, shift
 
-PENALTIES = (0.3, 1.0, 3.0, 10.0)  # of cross-validation
-PRUNED = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0)  # of the pilot
-AUTO, CHOICES = "auto", ("auto", "cv")
+PENALTIES = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0)
 N_PARTS = 2  # of the rows; each part judges the tree that was grown from the other
 _FEWEST = 100  # rows; parts of fewer are too small for a choice
 
@@ -28,54 +24,12 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-class BuildCompact(Protocol):
-    """Fit a tree to some rows."""
-
-    def __call__(self, training: Training, plan: CompactPlan, progress: Progress) -> Model:
-        """Return the model of one tree."""
-
-
-def count_fits(choice: str | None, training: Training) -> int:
+def count_pilots(training: Training) -> int:
     """Return the number of trees that are grown to choose the penalty."""
-    if choice is None:
-        return 0
-    if choice == AUTO:
-        return N_PARTS if training.n_rows >= _FEWEST else 0
-    return N_FOLDS * len(PENALTIES)
+    return N_PARTS if training.n_rows >= _FEWEST else 0
 
 
-def choose_by_folds(
-    training: Training, plan: CompactPlan, build: BuildCompact, seed: int, n_threads: int, progress: Progress
-) -> CompactPlan:
-    """Return the penalty whose trees have the least error on the folds that they were not grown from.
-
-    The error is the Brier score, of a regression the squared error. Of equals the largest penalty is taken.
-    """
-    fold, n_done = assign_folds(training.codes, seed), 0
-    error = np.zeros(len(PENALTIES))
-    for number in range(N_FOLDS):
-        held, others = (training.take(np.flatnonzero(is_in)) for is_in in (fold == number, fold != number))
-        for place, penalty in enumerate(PENALTIES):
-            if len(held.codes) and len(others.codes):
-                model = build(others, replace(plan, penalty=penalty), shift(progress, n_done))
-                error[place] += _measure(model, held, n_threads)
-            n_done += count_tasks(plan)
-    least = np.flatnonzero(error <= error.min() * (1.0 + 1e-9))
-    return replace(plan, penalty=PENALTIES[int(least[-1])])
-
-
-def _measure(model: Model, held: Training, n_threads: int) -> float:
-    if held.response is None:
-        error: Floats = held.X.score(model, "proba", n_threads)
-        error[np.arange(len(error)), held.codes] -= 1.0
-        squares = (error**2).sum(axis=1)
-    else:
-        difference = held.X.score(model, "value", n_threads) - held.response
-        squares = np.ldexp(difference, -int(np.frexp(np.abs(held.response).max())[1])) ** 2
-    return float(squares.sum() if held.weight is None else (squares * held.weight).sum())
-
-
-def choose_by_pruning(
+def choose_penalty(
     training: Training, plan: CompactPlan, normalisation: Normalisation, n_threads: int, progress: Progress
 ) -> CompactPlan:
     """Return the penalty whose pruned trees have the least error on the half of the rows that they were not grown from.
@@ -83,8 +37,8 @@ def choose_by_pruning(
     A tree is grown from each half with the smallest penalty, and pruned as the larger ones demand. The halves do not
     depend on a seed, so that a fit is not random.
     """
-    if training.n_rows < _FEWEST:
-        return replace(plan, penalty=PRUNED[0])
+    if not count_pilots(training):
+        return replace(plan, penalty=PENALTIES[0])
     errors = _measure_pruned(training, plan, normalisation, n_threads, progress)
     return replace(plan, penalty=_pick(errors, training.weight))
 
@@ -98,12 +52,12 @@ def _measure_pruned(
 ) -> Floats:
     """Return errors of all rows in trees that were grown from other rows, shape (penalties, rows)."""
     part = assign_folds(training.codes, 0, N_PARTS)
-    errors = np.empty((len(PRUNED), training.n_rows))
+    errors = np.empty((len(PENALTIES), training.n_rows))
     for number in range(N_PARTS):
         held, others = np.flatnonzero(part == number), np.flatnonzero(part != number)
-        own, pilot = training.take(others), replace(plan, penalty=PRUNED[0])
+        own, pilot = training.take(others), replace(plan, penalty=PENALTIES[0])
         grown = grow(own, pilot, normalisation, n_threads, shift(progress, number * count_tasks(plan)))
-        tree, _ = in_units(grown.arrays, normalisation, None)
+        tree = in_units(grown.arrays, normalisation, None)
         members = tree.members(grown.leaf)
         costs = {
             block: float((grown.rows.weight * grown.rows.costs(some))[some].sum())
@@ -111,7 +65,7 @@ def _measure_pruned(
         }
         X = bound_values(training.X[held].load().expand(), normalisation.centre)
         leaf = tree.apply(X)
-        for place, penalty in enumerate(PRUNED):
+        for place, penalty in enumerate(PENALTIES):
             kept = _prune(tree, costs, weigh_penalty(replace(plan, penalty=penalty), grown.rows))
             end = np.array([kept.get(block, -1) for block in range(len(tree.left))])[leaf]
             for block in np.unique(end).tolist():
@@ -164,4 +118,4 @@ def _pick(errors: Floats, weight: Floats | None) -> float:
     gain = errors[0] - errors[best]
     share = np.full(len(gain), 1.0 / len(gain)) if weight is None else weight / weight.sum()
     deviation = np.sqrt((share**2 * (gain - gain @ share) ** 2).sum())  # of the mean gain
-    return PRUNED[best if gain @ share > deviation else 0]
+    return PENALTIES[best if gain @ share > deviation else 0]

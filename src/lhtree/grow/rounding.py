@@ -121,10 +121,8 @@ class UnitTree:
         return rows
 
 
-def in_units(
-    grown: dict[str, NDArray[Any]], normalisation: Normalisation, digits: int | None
-) -> tuple[UnitTree, list[float]]:
-    """Return the tree with rounded weights, and the offsets nearest to the grown ones.
+def in_units(grown: dict[str, NDArray[Any]], normalisation: Normalisation, digits: int | None) -> UnitTree:
+    """Return the tree with rounded weights, and offsets as they were grown.
 
     The weight of the most important feature becomes 1: that is one number less to read.
     """
@@ -158,7 +156,7 @@ def in_units(
         tree.features.append(features)
         tree.weights.append(weights)
         tree.offset.append(float(offset))
-    return tree, tree.offset.copy()
+    return tree
 
 
 def find_offsets(

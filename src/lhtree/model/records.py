@@ -92,7 +92,7 @@ class BoostRecord:
 class CompactRecord:
     """Record of the fit of a compact tree."""
 
-    penalty: float  # in use: given, or chosen by cross-validation
+    penalty: float  # in use: given, or chosen
     rounding_loss: float  # training accuracy (R² of a regression) that rounding cost
     objective: tuple[float, ...]  # of every tree that was kept, in turn
 
