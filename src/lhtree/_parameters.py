@@ -157,30 +157,23 @@ def settle_multi_class(params: dict[str, Any], n_classes: int, n_rows: int, *, e
     return how == "one_tree" and n_classes > 2
 
 
-def settle_boosted_classes(params: dict[str, Any], n_classes: int, *, earlier: bool | None) -> bool:
-    """Whether a round of boosting grows one tree of all classes; "auto" keeps the ``earlier`` kind."""
-    how = choose("multi_class", params.get("multi_class", "auto"), MULTI_CLASS)  # a regressor has none
+def settle_one_tree(
+    name: str, params: dict[str, Any], *, is_several: bool, auto: bool, earlier: bool | None
+) -> bool:
+    """Whether a round of boosting grows one tree of all classes or outputs; "auto" keeps the ``earlier`` kind.
+
+    ``name`` is "multi_class" or "multi_output".
+    """
+    allowed = MULTI_CLASS if name == "multi_class" else MULTI_OUTPUT
+    how = choose(name, params.get(name, "auto"), allowed)  # a regressor has no multi_class
     if how == "one_tree" and params["leaf"] == "linear":
-        raise refuse("multi_class", how, "'one_per_class' or 'auto', or another leaf than 'linear' as well")
+        raise refuse(name, how, f"{allowed[-1]!r} or 'auto', or another leaf than 'linear' as well")
+    wanted = how == "one_tree" and is_several
     if how == "auto":
-        wanted = params["leaf"] != "linear" and n_classes > 2 if earlier is None else earlier
-    else:
-        wanted = how == "one_tree" and n_classes > 2
+        wanted = auto if earlier is None else earlier
     if earlier is not None and earlier != wanted:
-        kind = "one_tree" if earlier else "one_per_class"
-        raise refuse("multi_class", how, f"{kind!r}, as in the earlier fit, with warm_start=True")
-    return wanted
-
-
-def settle_outputs(params: dict[str, Any], *, auto: bool, earlier: bool | None) -> bool:
-    """Whether a round of boosting grows one tree of all outputs; "auto" keeps the ``earlier`` kind."""
-    how = choose("multi_output", params["multi_output"], MULTI_OUTPUT)
-    if how == "one_tree" and params["leaf"] == "linear":
-        raise refuse("multi_output", how, "'one_per_output' or 'auto', or another leaf than 'linear' as well")
-    wanted = how == "one_tree" if how != "auto" else auto if earlier is None else earlier
-    if earlier is not None and earlier != wanted:
-        kind = "one_tree" if earlier else "one_per_output"
-        raise refuse("multi_output", how, f"{kind!r}, as in the earlier fit, with warm_start=True")
+        kind = "one_tree" if earlier else allowed[-1]
+        raise refuse(name, how, f"{kind!r}, as in the earlier fit, with warm_start=True")
     return wanted
 
 

@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import make_friedman1
 
 from lhtree import LHForestRegressor, LHTRegressor, save
-from lhtree.estimators.out_of_bag import _correct
+from lhtree.estimators.forest import _correct
 from lhtree.model.records import ResponseRecord
 from reference import trees as reference
 

@@ -167,14 +167,14 @@ def test_workers_that_lose_their_rows_again_and_again(cluster, monkeypatch, reje
 def test_a_worker_that_is_lost_while_it_grows_trees(cluster, tmp_path, monkeypatch, how):
     cluster.use(2)
     X, y, given, labels = make_table()
-    grow = _rows.grow_on_workers
+    grow = _rows.WorkerRows.grow
 
-    def lose_and_grow(rows, *arguments):
+    def lose_and_grow(rows, *arguments, **options):
         address = cluster.client.who_has(rows.parts[:1])[rows.parts[0].key][0]
         getattr(cluster, how)(address)
-        return grow(rows, *arguments)
+        return grow(rows, *arguments, **options)
 
-    monkeypatch.setattr(_rows, "grow_on_workers", lose_and_grow)
+    monkeypatch.setattr(_rows.WorkerRows, "grow", lose_and_grow)
     fitted = lhdask.DaskLHForestClassifier(3, random_state=0).fit(given, labels)
     assert_same(fitted, lhtree.LHForestClassifier(3, random_state=0).fit(X, y), tmp_path)
 

@@ -183,7 +183,30 @@ class WorkerRows(RowSource):
         progress: Callable[[float], None] | None,
     ) -> list[dict[str, Any]]:
         """Grow groups of trees on the workers, to which their rows are gathered."""
-        return grow_on_workers(self, labels, plan, first_tree, betas, progress)
+        session = self.session
+        given = session.submit(keep, (labels, plan, self.row))
+        n_groups = _GROUPS_PER_THREAD * (sum(session.client.nthreads().values()) or 1)
+        groups = np.array_split(np.arange(len(betas)), min(len(betas), n_groups))
+        is_small = self.shape[0] * self.shape[1] <= SMALL
+        joined = session.submit(EncodedRows.join, self.map(take)) if is_small else None
+        futures = []
+        for group in groups:
+            trees = [(first_tree + int(i), float(betas[i])) for i in group]
+            if joined is not None:
+                futures.append(session.submit(_grow_small, joined, given, trees))
+                continue
+            drawn = session.submit(_draw, given, trees)
+            rows = [
+                session.submit(_take_drawn, part, drawn, int(self.first[i]), int(self.first[i + 1]))
+                for i, part in enumerate(self.parts)
+            ]
+            futures.append(session.submit(_grow, rows, given, drawn))
+        grown: list[dict[str, Any]] = []
+        for future in futures:
+            grown += fetch(session, [future])[0]
+            if progress is not None:
+                progress(len(grown) * (1 if plan.shares_classes else len(labels.targets)))
+        return grown
 
     def sum_left_out(
         self, model: Model, codes: NDArray[np.int32], n_threads: int, mean: float = 0.0, unit: float = 1.0
@@ -291,41 +314,6 @@ def _sum_part(
         for number, own in zip(numbers, bits, strict=True)
     ]
     return model.sum_left_out(take(part, rows), left_out, mean, unit)
-
-
-def grow_on_workers(
-    X: WorkerRows,
-    labels: TreeLabels,
-    plan: ForestPlan,
-    first_tree: int,
-    betas: NDArray[np.float64],
-    progress: Callable[[float], None] | None,
-) -> list[dict[str, Any]]:
-    """Grow trees, numbered from ``first_tree``, one per target for each beta."""
-    session = X.session
-    given = session.submit(keep, (labels, plan, X.row))
-    n_threads = sum(session.client.nthreads().values()) or 1
-    groups = np.array_split(np.arange(len(betas)), min(len(betas), _GROUPS_PER_THREAD * n_threads))
-    is_small = X.shape[0] * X.shape[1] <= SMALL
-    joined = session.submit(EncodedRows.join, X.map(take)) if is_small else None
-    futures = []
-    for group in groups:
-        trees = [(first_tree + int(i), float(betas[i])) for i in group]
-        if joined is not None:
-            futures.append(session.submit(_grow_small, joined, given, trees))
-            continue
-        drawn = session.submit(_draw, given, trees)
-        rows = [
-            session.submit(_take_drawn, part, drawn, int(X.first[i]), int(X.first[i + 1]))
-            for i, part in enumerate(X.parts)
-        ]
-        futures.append(session.submit(_grow, rows, given, drawn))
-    grown: list[dict[str, Any]] = []
-    for future in futures:
-        grown += fetch(session, [future])[0]
-        if progress is not None:
-            progress(len(grown) * (1 if plan.shares_classes else len(labels.targets)))
-    return grown
 
 
 def _grow_small(X: EncodedRows, given: GrowFacts, trees: TreeNumbers) -> list[dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -32,7 +32,18 @@ from ..model.profile import Profiler
 from ..model.records import BoostRecord
 from ..tables.learn import TableSummary
 from .base import BatchPredictor, count_threads, normalise, record_fit
-from .callbacks import CallbackSupportMixin, RoundTasks, with_callbacks
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ModuleNotFoundError:  # scikit-learn before 1.9
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Estimators without callbacks."""
+
+    def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
+        """Return the method as it is."""
+        return method
+
 
 # Settings of trees that the provenance lists with the values in use.
 _USED = (
@@ -233,3 +244,30 @@ class BaseBoost(CallbackSupportMixin, CodedPredictor):  # type: ignore[misc]  # 
     def _read_record(self) -> BoostRecord:
         record: BoostRecord = self._read().boost  # type: ignore[assignment]  # of a boosted model
         return record
+
+
+class RoundTasks:
+    """Calls the callbacks of an estimator, if it has any, for the fit and after every round.
+
+    Begin and end of a round are reported together, because early stopping decides whether a round begins.
+    """
+
+    def __init__(self, estimator: Any, n_rounds: int, **rows: Any) -> None:
+        self._given = {"estimator": estimator, **rows}
+        self._fit = None
+        if hasattr(estimator, "_skl_callbacks"):
+            self._fit = estimator._init_callback_context(max_subtasks=n_rounds)
+            self._fit.call_on_fit_task_begin(**self._given)
+
+    def finish_round(self) -> bool:
+        """Report a round; return whether a callback ends the fit."""
+        if self._fit is None:
+            return False
+        task = self._fit.subcontext(task_name="round")
+        task.call_on_fit_task_begin(**self._given)
+        return bool(task.call_on_fit_task_end(**self._given))
+
+    def finish(self) -> None:
+        """Report the end of the fit."""
+        if self._fit is not None:
+            self._fit.call_on_fit_task_end(**self._given)

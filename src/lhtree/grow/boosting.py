@@ -25,8 +25,7 @@ from .._parameters import (
     is_integer,
     is_real,
     refuse,
-    settle_boosted_classes,
-    settle_outputs,
+    settle_one_tree,
 )
 from ..evaluation.measures import find_ranks
 from ..model.model import Model
@@ -107,9 +106,12 @@ class BoostSettings:
             known |= earlier.boost.settings
         joint = None if earlier is None else earlier.head.shares_classes
         if objective.outputs:
-            is_joint = settle_outputs(params, auto=len(objective.quantiles) > 1, earlier=joint)
+            auto = len(objective.quantiles) > 1
+            is_joint = settle_one_tree("multi_output", params, is_several=True, auto=auto, earlier=joint)
         else:
-            is_joint = settle_boosted_classes(params, len(training.classes), earlier=joint)
+            is_several = len(training.classes) > 2
+            auto = is_several and params["leaf"] != "linear"
+            is_joint = settle_one_tree("multi_class", params, is_several=is_several, auto=auto, earlier=joint)
         params = params | {name: known[name] for name in open_names}
         if earlier is not None and earlier.link != objective.link:
             raise refuse(
