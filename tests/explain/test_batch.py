@@ -30,15 +30,6 @@ def test_batch_equals_single_explanations(case):
             assert line.iloc[len(known) :].tolist() == pytest.approx(list(parts.values()), abs=1e-9)
 
 
-@given(fitted_models())
-def test_contributions_add_up(case):
-    model, rows = case
-    frame = model.explain_batch(rows)
-    total = frame.base + frame.filter(regex="^contribution").sum(axis=1)
-    assert total.tolist() == pytest.approx(frame.membership.tolist(), abs=1e-9)
-    np.testing.assert_array_equal(frame.membership, model.predict_membership(rows).ravel())
-
-
 def test_many_rows_of_a_large_tree():
     # Large enough that blocks with few and with most features, and empty ones, all come up.
     generator = np.random.default_rng(0)
@@ -55,20 +46,6 @@ def test_many_rows_of_a_large_tree():
             for label in single.classes:
                 parts = frame.loc[(number, label)].filter(like="contribution.")
                 assert parts.tolist() == pytest.approx(list(single.contributions[label].values()), abs=1e-9)
-
-
-def test_lines_have_the_names_of_the_rows():
-    X, y = load_wine(return_X_y=True, as_frame=True)
-    X.index = [f"bottle {number % 170}" for number in range(178)]  # some twice
-    model = LHTClassifier().fit(X, y)
-    frame = model.explain_batch(X)
-    assert frame.index.get_level_values("row").tolist() == np.repeat(X.index, 3).tolist()
-    assert frame.index.get_level_values("class").tolist() == [0, 1, 2] * 178
-    assert len(frame.loc["bottle 3"]) == 6
-    assert (
-        frame["contribution.proline"].tolist()
-        == model.explain_batch(X.reset_index(drop=True))["contribution.proline"].tolist()
-    )
 
 
 def test_invalid_arguments_are_refused(rejects):

@@ -206,23 +206,6 @@ def test_boosted_models_have_no_wolf_values(fitted, rejects):
         _ = tree.explain([0.0] * 3).raw_score
 
 
-@pytest.mark.parametrize("kind", ["gain", "contribution", "permutation"])
-def test_importances_find_what_matters(kind):
-    generator = np.random.default_rng(0)
-    X = generator.normal(size=(300, 4))
-    y = (X[:, 2] > 0.0).astype(int)
-    model = LHBoostClassifier(5, learning_rate=0.3, random_state=0).fit(X, y)
-    found = model.importances(X, y, kind=kind)
-    assert found.order[0] == 2
-    assert found.values[2] > 5.0 * np.delete(found.values, 2).max()
-    if kind == "contribution":
-        frame = model.explain_batch(X)
-        of_truth = frame[frame.index.get_level_values("class") == np.repeat(y, 2)]
-        assert found.values == pytest.approx(
-            of_truth.filter(like="contribution.").mean().to_numpy(), abs=1e-12
-        )
-
-
 def test_abstaining_goes_by_probability(fitted):
     model, X, y = fitted
     proba = model.predict_proba(X).max(axis=1)
@@ -285,20 +268,6 @@ def test_counterfactuals_follow_slopes(n_classes):
     shortest = abs(lead) / np.linalg.norm(slope)
     assert abs(lead) / abs(slope).max() > 1.1 * shortest
     assert found[0].distance == pytest.approx(shortest, rel=0.03)
-
-
-def test_loaded_models_give_the_same_explanations(fitted, tmp_path):
-    model, X, y = fitted
-    lhtree.save(model, tmp_path / "model.lht")
-    scorer = lhtree.load_scorer(tmp_path / "model.lht")
-    row = take(X, 3)
-    assert str(scorer.explain(row)) == str(model.explain(row))
-    assert (
-        scorer.predict_or_abstain(X, threshold=0.7).coverage
-        == model.predict_or_abstain(X, threshold=0.7).coverage
-    )
-    assert lhtree.evaluate(scorer, X, y).to_dict() == lhtree.evaluate(model, X, y).to_dict()
-    assert export_text(scorer, tree=0) == export_text(model, tree=0)
 
 
 @pytest.mark.parametrize("kind", CALIBRATORS)

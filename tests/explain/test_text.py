@@ -158,12 +158,6 @@ def test_deep_path_has_six_blocks_and_counts_the_others():
     assert sum(n_more) == len(explanation.paths[0].steps) - 6 > 2
 
 
-def test_votes_are_counted_per_tree():
-    explanation = EXPLAINED["forest"]()
-    assert sum(explanation.votes.values()) == 100
-    assert len(explanation.paths) == 300
-
-
 def read_number(text):
     return Decimal(text.replace(",", "").replace(" ", ""))
 
@@ -205,15 +199,6 @@ def test_sums_add_up_as_printed(model):
     for row in X[::5]:
         start, end, listed = read_sum(model.explain(row))
         assert start + sum(listed) == end
-
-
-def test_values_of_the_row_are_printed_as_they_are():
-    generator = np.random.default_rng(0)
-    X = generator.normal(size=(50, 3)) * [20_000, 1.0, 1.0]
-    X[0] = [66_008.0, 0.123456, 1 / 3]
-    text = str(LHTClassifier(gamma=1).fit(X, X.sum(axis=1) > 0).explain(X[0]))
-    assert "x0 66,008 is very high" in text
-    assert "66010" not in text
 
 
 def test_probabilities_are_never_rounded_to_one():

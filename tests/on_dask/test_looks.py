@@ -62,21 +62,6 @@ def test_summaries_of_parts_encode_as_the_whole_table(seed, cuts, has_weights, h
     np.testing.assert_array_equal(np.concatenate(encoded)[rows], whole.encode(frame)[rows])
 
 
-def summarise(part):
-    summary = TableSummary(Wanted("from_dtype", parts="partitions"))
-    summary.add(take_table(part, "X"))
-    return summary
-
-
-def test_partitions_with_other_columns_or_types_are_rejected(rejects):
-    frame = make_frame(0, 20)
-    wanted = Wanted("from_dtype", parts="partitions")
-    with rejects:
-        merge_summaries(wanted, [summarise(frame), summarise(frame.drop(columns="flag"))])
-    with rejects:
-        merge_summaries(wanted, [summarise(frame), summarise(frame.assign(number="text"))])
-
-
 def test_rows_that_were_sent_between_workers_are_aligned():
     sent = np.zeros(8 * 12 + 1, dtype=np.uint8)[1:].view(np.float64).reshape(4, 3)
     assert not sent.flags.aligned
