@@ -48,7 +48,10 @@ def _draw_trees(views: Sequence[TreeView]) -> str:
 
 
 class Predictor(Interpretable, BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
-    """Base class of all estimators: scores of the model and its attributes."""
+    """Base class of all estimators: scores of the model and its attributes.
+
+    Estimators are data classes: their fields are the parameters, of which ``__init__`` stores one each.
+    """
 
     _is_forest = False
     _tree: ClassVar[Any] = None  # class of the trees of a forest

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -129,6 +130,7 @@ intervals : bool
 
 
 @document(ALL, CLASSIFIER, _BOOST, _CLASSIFIER)
+@dataclass(eq=False, repr=False)
 class LHBoostClassifier(Classifier, BaseBoost):
     """Boosted hyperplane trees: rounds of small trees, each a Newton step on the log loss of the rounds before it.
 
@@ -170,72 +172,38 @@ class LHBoostClassifier(Classifier, BaseBoost):
 
     _links: ClassVar[tuple[str, ...]] = ("logistic", "softmax")
 
-    def __init__(
-        self,
-        max_iter: int = 400,
-        *,
-        learning_rate: float | str = "auto",
-        growth: str = "auto",
-        multi_class: str = "auto",
-        max_depth: int | str = "auto",
-        min_samples_leaf: int | str = "auto",
-        l2_regularization: float = 1.0,
-        subsample: float | str = "auto",
-        max_features: float | str = "auto",
-        n_directed: int = 4,
-        direction: str = "mixed",
-        shrinkage: float = 0.01,
-        max_bins: int = 255,
-        early_stopping: bool = False,
-        validation_fraction: float | None = 0.1,
-        n_iter_no_change: int = 20,
-        tol: float = 1e-7,
-        leaf: str = "auto",
-        monotonic_cst: Any = None,
-        interaction_cst: Any = None,
-        class_weight: dict[Any, float] | str | None = None,
-        positive: Any = None,
-        calibrate: str | None = None,
-        categorical_features: Any = "from_dtype",
-        max_one_hot: int = 20,
-        unseen: str = "missing",
-        time_limit: float | None = None,
-        warm_start: bool = False,
-        verbose: int = 0,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.max_iter = max_iter
-        self.learning_rate = learning_rate
-        self.growth = growth
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.l2_regularization = l2_regularization
-        self.subsample = subsample
-        self.max_features = max_features
-        self.n_directed = n_directed
-        self.direction = direction
-        self.shrinkage = shrinkage
-        self.max_bins = max_bins
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.leaf = leaf
-        self.multi_class = multi_class
-        self.monotonic_cst = monotonic_cst
-        self.interaction_cst = interaction_cst
-        self.class_weight = class_weight
-        self.positive = positive
-        self.calibrate = calibrate
-        self.categorical_features = categorical_features
-        self.max_one_hot = max_one_hot
-        self.unseen = unseen
-        self.time_limit = time_limit
-        self.warm_start = warm_start
-        self.verbose = verbose
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    max_iter: int = 400
+    _: KW_ONLY
+    learning_rate: float | str = "auto"
+    growth: str = "auto"
+    multi_class: str = "auto"
+    max_depth: int | str = "auto"
+    min_samples_leaf: int | str = "auto"
+    l2_regularization: float = 1.0
+    subsample: float | str = "auto"
+    max_features: float | str = "auto"
+    n_directed: int = 4
+    direction: str = "mixed"
+    shrinkage: float = 0.01
+    max_bins: int = 255
+    early_stopping: bool = False
+    validation_fraction: float | None = 0.1
+    n_iter_no_change: int = 20
+    tol: float = 1e-7
+    leaf: str = "auto"
+    monotonic_cst: Any = None
+    interaction_cst: Any = None
+    class_weight: dict[Any, float] | str | None = None
+    positive: Any = None
+    calibrate: str | None = None
+    categorical_features: Any = "from_dtype"
+    max_one_hot: int = 20
+    unseen: str = "missing"
+    time_limit: float | None = None
+    warm_start: bool = False
+    verbose: int = 0
+    n_jobs: int | None = None
+    random_state: int | np.random.RandomState | None = None
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return raw scores: log odds of the second of two classes, shape (n,), else one per class, shape (n, K)."""
@@ -266,6 +234,7 @@ class LHBoostClassifier(Classifier, BaseBoost):
 
 
 @document(ALL, REGRESSOR, _BOOST, _REGRESSOR)
+@dataclass(eq=False, repr=False)
 class LHBoostRegressor(IntervalRegressor, BaseBoost):
     """Boosted hyperplane trees: rounds of small trees, each a Newton step on the loss of the rounds before it.
 
@@ -306,72 +275,38 @@ class LHBoostRegressor(IntervalRegressor, BaseBoost):
     _takes_several = True
     _links: ClassVar[tuple[str, ...]] = ("identity", "log", "sorted")
 
-    def __init__(
-        self,
-        loss: str = "squared_error",
-        *,
-        quantile: float | Sequence[float] | None = None,
-        multi_output: str = "auto",
-        max_iter: int = 400,
-        learning_rate: float | str = "auto",
-        growth: str = "auto",
-        max_depth: int | str = "auto",
-        min_samples_leaf: int | str = "auto",
-        l2_regularization: float = 1.0,
-        subsample: float | str = "auto",
-        max_features: float | str = "auto",
-        n_directed: int = 4,
-        direction: str = "mixed",
-        shrinkage: float = 0.01,
-        max_bins: int = 255,
-        early_stopping: bool = False,
-        validation_fraction: float | None = 0.1,
-        n_iter_no_change: int = 20,
-        tol: float = 1e-7,
-        leaf: str = "auto",
-        monotonic_cst: Any = None,
-        interaction_cst: Any = None,
-        intervals: bool = False,
-        categorical_features: Any = "from_dtype",
-        max_one_hot: int = 20,
-        unseen: str = "missing",
-        time_limit: float | None = None,
-        warm_start: bool = False,
-        verbose: int = 0,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.loss = loss
-        self.quantile = quantile
-        self.multi_output = multi_output
-        self.max_iter = max_iter
-        self.learning_rate = learning_rate
-        self.growth = growth
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.l2_regularization = l2_regularization
-        self.subsample = subsample
-        self.max_features = max_features
-        self.n_directed = n_directed
-        self.direction = direction
-        self.shrinkage = shrinkage
-        self.max_bins = max_bins
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.leaf = leaf
-        self.monotonic_cst = monotonic_cst
-        self.interaction_cst = interaction_cst
-        self.intervals = intervals
-        self.categorical_features = categorical_features
-        self.max_one_hot = max_one_hot
-        self.unseen = unseen
-        self.time_limit = time_limit
-        self.warm_start = warm_start
-        self.verbose = verbose
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    loss: str = "squared_error"
+    _: KW_ONLY
+    quantile: float | Sequence[float] | None = None
+    multi_output: str = "auto"
+    max_iter: int = 400
+    learning_rate: float | str = "auto"
+    growth: str = "auto"
+    max_depth: int | str = "auto"
+    min_samples_leaf: int | str = "auto"
+    l2_regularization: float = 1.0
+    subsample: float | str = "auto"
+    max_features: float | str = "auto"
+    n_directed: int = 4
+    direction: str = "mixed"
+    shrinkage: float = 0.01
+    max_bins: int = 255
+    early_stopping: bool = False
+    validation_fraction: float | None = 0.1
+    n_iter_no_change: int = 20
+    tol: float = 1e-7
+    leaf: str = "auto"
+    monotonic_cst: Any = None
+    interaction_cst: Any = None
+    intervals: bool = False
+    categorical_features: Any = "from_dtype"
+    max_one_hot: int = 20
+    unseen: str = "missing"
+    time_limit: float | None = None
+    warm_start: bool = False
+    verbose: int = 0
+    n_jobs: int | None = None
+    random_state: int | np.random.RandomState | None = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -198,6 +199,7 @@ class BaseCompact(Predictor):
 
 
 @document(ALL, CLASSIFIER, _COMPACT, _CLASSIFIER)
+@dataclass(eq=False, repr=False)
 class CompactLHTClassifier(BaseCompact, Classifier):
     """One small oblique tree for all classes, made to be read.
 
@@ -236,47 +238,28 @@ class CompactLHTClassifier(BaseCompact, Classifier):
     (3, 1.0)
     """
 
-    def __init__(
-        self,
-        *,
-        max_leaf_nodes: int = 16,
-        max_terms: int = 8,
-        penalty: float | str = "auto",
-        min_samples_leaf: int = 5,
-        membership: str = "constant",
-        max_passes: int = 20,
-        digits: int | None = 3,
-        class_weight: dict[Any, float] | str | None = None,
-        positive: Any = None,
-        categorical_features: Any = "from_dtype",
-        max_one_hot: int = 20,
-        missing_indicator: bool | str = "auto",
-        unseen: str = "missing",
-        keep_prototypes: bool | int = False,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.max_leaf_nodes = max_leaf_nodes
-        self.max_terms = max_terms
-        self.penalty = penalty
-        self.min_samples_leaf = min_samples_leaf
-        self.membership = membership
-        self.max_passes = max_passes
-        self.digits = digits
-        self.class_weight = class_weight
-        self.positive = positive
-        self.categorical_features = categorical_features
-        self.max_one_hot = max_one_hot
-        self.missing_indicator = missing_indicator
-        self.unseen = unseen
-        self.keep_prototypes = keep_prototypes
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    _: KW_ONLY
+    max_leaf_nodes: int = 16
+    max_terms: int = 8
+    penalty: float | str = "auto"
+    min_samples_leaf: int = 5
+    membership: str = "constant"
+    max_passes: int = 20
+    digits: int | None = 3
+    class_weight: dict[Any, float] | str | None = None
+    positive: Any = None
+    categorical_features: Any = "from_dtype"
+    max_one_hot: int = 20
+    missing_indicator: bool | str = "auto"
+    unseen: str = "missing"
+    keep_prototypes: bool | int = False
+    n_jobs: int | None = None
+    random_state: int | np.random.RandomState | None = None
+    verbose: int = 0
 
 
 @document(ALL, REGRESSOR, _COMPACT, _REGRESSOR)
+@dataclass(eq=False, repr=False)
 class CompactLHTRegressor(BaseCompact, Regressor):
     """One small oblique tree for a number, made to be read.
 
@@ -313,37 +296,19 @@ class CompactLHTRegressor(BaseCompact, Regressor):
     (4, 0.546)
     """
 
-    def __init__(
-        self,
-        *,
-        max_leaf_nodes: int = 16,
-        max_terms: int = 8,
-        penalty: float | str = "auto",
-        min_samples_leaf: int = 5,
-        membership: str = "constant",
-        max_passes: int = 20,
-        digits: int | None = 3,
-        categorical_features: Any = "from_dtype",
-        max_one_hot: int = 20,
-        missing_indicator: bool | str = "auto",
-        unseen: str = "missing",
-        keep_prototypes: bool | int = False,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.max_leaf_nodes = max_leaf_nodes
-        self.max_terms = max_terms
-        self.penalty = penalty
-        self.min_samples_leaf = min_samples_leaf
-        self.membership = membership
-        self.max_passes = max_passes
-        self.digits = digits
-        self.categorical_features = categorical_features
-        self.max_one_hot = max_one_hot
-        self.missing_indicator = missing_indicator
-        self.unseen = unseen
-        self.keep_prototypes = keep_prototypes
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    _: KW_ONLY
+    max_leaf_nodes: int = 16
+    max_terms: int = 8
+    penalty: float | str = "auto"
+    min_samples_leaf: int = 5
+    membership: str = "constant"
+    max_passes: int = 20
+    digits: int | None = 3
+    categorical_features: Any = "from_dtype"
+    max_one_hot: int = 20
+    missing_indicator: bool | str = "auto"
+    unseen: str = "missing"
+    keep_prototypes: bool | int = False
+    n_jobs: int | None = None
+    random_state: int | np.random.RandomState | None = None
+    verbose: int = 0

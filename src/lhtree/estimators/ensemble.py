@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -220,6 +220,7 @@ def _pool(boost: Model, forest: Model, pooled: Pooled) -> Model:
 
 
 @document(ALL, CLASSIFIER, _ENSEMBLE)
+@dataclass(eq=False, repr=False)
 class LHEnsembleClassifier(Classifier, BaseEnsemble):
     """Boosted hyperplane trees and a forest of mixed directions in one model: the most accurate probabilities.
 
@@ -266,34 +267,19 @@ class LHEnsembleClassifier(Classifier, BaseEnsemble):
     _boost, _forest = LHBoostClassifier, LHForestClassifier
     _scores = ("raw_score", "membership")
 
-    def __init__(
-        self,
-        max_iter: int = 400,
-        *,
-        n_estimators: int = 100,
-        cv: int = 5,
-        class_weight: dict[Any, float] | str | None = None,
-        positive: Any = None,
-        categorical_features: Any = "from_dtype",
-        max_one_hot: int = 20,
-        missing_indicator: bool | str = "auto",
-        unseen: str = "missing",
-        verbose: int = 0,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.max_iter = max_iter
-        self.n_estimators = n_estimators
-        self.cv = cv
-        self.class_weight = class_weight
-        self.positive = positive
-        self.categorical_features = categorical_features
-        self.max_one_hot = max_one_hot
-        self.missing_indicator = missing_indicator
-        self.unseen = unseen
-        self.verbose = verbose
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    max_iter: int = 400
+    _: KW_ONLY
+    n_estimators: int = 100
+    cv: int = 5
+    class_weight: dict[Any, float] | str | None = None
+    positive: Any = None
+    categorical_features: Any = "from_dtype"
+    max_one_hot: int = 20
+    missing_indicator: bool | str = "auto"
+    unseen: str = "missing"
+    verbose: int = 0
+    n_jobs: int | None = None
+    random_state: int | np.random.RandomState | None = None
 
     def _assign_folds(self, training: Training, seed: int, n_folds: int) -> NDArray[np.int64]:
         is_single = np.bincount(training.codes)[training.codes] == 1
@@ -321,6 +307,7 @@ class LHEnsembleClassifier(Classifier, BaseEnsemble):
 
 
 @document(ALL, REGRESSOR, _ENSEMBLE)
+@dataclass(eq=False, repr=False)
 class LHEnsembleRegressor(IntervalRegressor, BaseEnsemble):
     """Boosted hyperplane trees and a forest of mixed directions in one model: the most accurate predictions.
 
@@ -365,30 +352,17 @@ class LHEnsembleRegressor(IntervalRegressor, BaseEnsemble):
     _boost, _forest = LHBoostRegressor, LHForestRegressor
     _scores = ("value", "value")
 
-    def __init__(
-        self,
-        max_iter: int = 400,
-        *,
-        n_estimators: int = 100,
-        cv: int = 5,
-        categorical_features: Any = "from_dtype",
-        max_one_hot: int = 20,
-        missing_indicator: bool | str = "auto",
-        unseen: str = "missing",
-        verbose: int = 0,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.max_iter = max_iter
-        self.n_estimators = n_estimators
-        self.cv = cv
-        self.categorical_features = categorical_features
-        self.max_one_hot = max_one_hot
-        self.missing_indicator = missing_indicator
-        self.unseen = unseen
-        self.verbose = verbose
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    max_iter: int = 400
+    _: KW_ONLY
+    n_estimators: int = 100
+    cv: int = 5
+    categorical_features: Any = "from_dtype"
+    max_one_hot: int = 20
+    missing_indicator: bool | str = "auto"
+    unseen: str = "missing"
+    verbose: int = 0
+    n_jobs: int | None = None
+    random_state: int | np.random.RandomState | None = None
 
     def _assign_folds(self, training: Training, seed: int, n_folds: int) -> NDArray[np.int64]:
         if training.n_rows < 2:

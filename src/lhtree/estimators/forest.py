@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, overload
 
 import numpy as np
@@ -226,6 +226,7 @@ class Estimators(Sequence[Any]):
 
 
 @document(ALL, CLASSIFIER, TREE, TREE_CLASSIFIER, _FOREST, _CLASSIFIER)
+@dataclass(eq=False, repr=False)
 class LHForestClassifier(WolfClassifier, BaseForest):
     """Forest of Learning Hyperplane Trees; their corrected memberships are averaged (WOLF).
 
@@ -263,74 +264,39 @@ class LHForestClassifier(WolfClassifier, BaseForest):
     _tree = LHTClassifier
     _oob = "oob_decision_function"
 
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        max_samples: float | str = "auto",
-        bootstrap: bool = False,
-        alpha: float = 0.0,
-        beta: float | str = "auto",
-        gamma: float = 10,
-        direction: str = "mean_difference",
-        offset: str = "auto",
-        membership: str = "marginal",
-        confidence: str | None = "auto",
-        normalize: str | None = "robust",
-        min_samples_split: float | str = "auto",
-        min_samples_leaf: float | str = "auto",
-        smoothing: float | str = "auto",
-        max_depth: int | None = None,
-        max_features: float | str | None = "auto",
-        shrinkage: float = 1e-3,
-        class_weight: dict[Any, float] | str | None = None,
-        positive: Any = None,
-        calibrate: str | None = None,
-        categorical_features: Any = "from_dtype",
-        max_one_hot: int = 20,
-        missing_indicator: bool | str = "auto",
-        unseen: str = "missing",
-        keep_prototypes: bool | int = False,
-        multi_class: str = "auto",
-        oob_score: bool = False,
-        time_limit: float | None = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.max_samples = max_samples
-        self.bootstrap = bootstrap
-        self.alpha = alpha
-        self.beta = beta
-        self.gamma = gamma
-        self.direction = direction
-        self.offset = offset
-        self.membership = membership
-        self.confidence = confidence
-        self.normalize = normalize
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.smoothing = smoothing
-        self.max_depth = max_depth
-        self.max_features = max_features
-        self.shrinkage = shrinkage
-        self.class_weight = class_weight
-        self.positive = positive
-        self.calibrate = calibrate
-        self.categorical_features = categorical_features
-        self.max_one_hot = max_one_hot
-        self.missing_indicator = missing_indicator
-        self.unseen = unseen
-        self.keep_prototypes = keep_prototypes
-        self.multi_class = multi_class
-        self.oob_score = oob_score
-        self.time_limit = time_limit
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    n_estimators: int = 100
+    _: KW_ONLY
+    max_samples: float | str = "auto"
+    bootstrap: bool = False
+    alpha: float = 0.0
+    beta: float | str = "auto"
+    gamma: float = 10
+    direction: str = "mean_difference"
+    offset: str = "auto"
+    membership: str = "marginal"
+    confidence: str | None = "auto"
+    normalize: str | None = "robust"
+    min_samples_split: float | str = "auto"
+    min_samples_leaf: float | str = "auto"
+    smoothing: float | str = "auto"
+    max_depth: int | None = None
+    max_features: float | str | None = "auto"
+    shrinkage: float = 1e-3
+    class_weight: dict[Any, float] | str | None = None
+    positive: Any = None
+    calibrate: str | None = None
+    categorical_features: Any = "from_dtype"
+    max_one_hot: int = 20
+    missing_indicator: bool | str = "auto"
+    unseen: str = "missing"
+    keep_prototypes: bool | int = False
+    multi_class: str = "auto"
+    oob_score: bool = False
+    time_limit: float | None = None
+    warm_start: bool = False
+    n_jobs: int | None = None
+    random_state: int | np.random.RandomState | None = None
+    verbose: int = 0
 
     def _plan(self, settled: Settled, training: Training, earlier: Model | None) -> Growth:
         shared = None if earlier is None else earlier.head.shares_classes
@@ -357,6 +323,7 @@ class LHForestClassifier(WolfClassifier, BaseForest):
 
 
 @document(ALL, REGRESSOR, TREE, TREE_REGRESSOR, _FOREST, _REGRESSOR)
+@dataclass(eq=False, repr=False)
 class LHForestRegressor(IntervalRegressor, BaseForest):
     """Forest of Learning Hyperplane Trees that predict a number: the mean of their estimates.
 
@@ -388,58 +355,31 @@ class LHForestRegressor(IntervalRegressor, BaseForest):
     _tree = LHTRegressor
     _oob = "oob_prediction"
 
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        max_samples: float = 0.8,
-        bootstrap: bool = False,
-        alpha: float = 0.0,
-        beta: float | str = "auto",
-        direction: str = "mixed",
-        membership: str = "least_squares",
-        normalize: str | None = "robust",
-        min_samples_split: float = 2,
-        min_samples_leaf: float = 10,
-        max_depth: int | None = None,
-        max_features: float | str | None = "auto",
-        shrinkage: float = 0.1,
-        categorical_features: Any = "from_dtype",
-        max_one_hot: int = 20,
-        missing_indicator: bool | str = "auto",
-        unseen: str = "missing",
-        keep_prototypes: bool | int = False,
-        oob_score: bool = False,
-        time_limit: float | None = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.max_samples = max_samples
-        self.bootstrap = bootstrap
-        self.alpha = alpha
-        self.beta = beta
-        self.direction = direction
-        self.membership = membership
-        self.normalize = normalize
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.max_depth = max_depth
-        self.max_features = max_features
-        self.shrinkage = shrinkage
-        self.categorical_features = categorical_features
-        self.max_one_hot = max_one_hot
-        self.missing_indicator = missing_indicator
-        self.unseen = unseen
-        self.keep_prototypes = keep_prototypes
-        self.oob_score = oob_score
-        self.time_limit = time_limit
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    n_estimators: int = 100
+    _: KW_ONLY
+    max_samples: float = 0.8
+    bootstrap: bool = False
+    alpha: float = 0.0
+    beta: float | str = "auto"
+    direction: str = "mixed"
+    membership: str = "least_squares"
+    normalize: str | None = "robust"
+    min_samples_split: float = 2
+    min_samples_leaf: float = 10
+    max_depth: int | None = None
+    max_features: float | str | None = "auto"
+    shrinkage: float = 0.1
+    categorical_features: Any = "from_dtype"
+    max_one_hot: int = 20
+    missing_indicator: bool | str = "auto"
+    unseen: str = "missing"
+    keep_prototypes: bool | int = False
+    oob_score: bool = False
+    time_limit: float | None = None
+    warm_start: bool = False
+    n_jobs: int | None = None
+    random_state: int | np.random.RandomState | None = None
+    verbose: int = 0
 
     def _fill(self, n_features: int) -> dict[str, Any]:
         params = {**REGRESSION_SETTINGS, **self.get_params(deep=False)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -299,6 +299,7 @@ class WolfClassifier(Classifier, BaseLHT):
 
 
 @document(ALL, CLASSIFIER, TREE, TREE_CLASSIFIER)
+@dataclass(eq=False, repr=False)
 class LHTClassifier(WolfClassifier):
     """Learning Hyperplane Tree classifier: an oblique tree with a linear membership function in every leaf.
 
@@ -330,64 +331,38 @@ class LHTClassifier(WolfClassifier):
     1.0
     """
 
-    def __init__(
-        self,
-        *,
-        alpha: float = 0.0,
-        beta: float | str = "auto",
-        gamma: float = 10,
-        direction: str = "mean_difference",
-        offset: str = "auto",
-        membership: str = "marginal",
-        confidence: str | None = "auto",
-        normalize: str | None = "robust",
-        min_samples_split: float | str = "auto",
-        min_samples_leaf: float | str = "auto",
-        smoothing: float | str = "auto",
-        max_depth: int | None = None,
-        max_features: float | str | None = "auto",
-        shrinkage: float = 1e-3,
-        class_weight: dict[Any, float] | str | None = None,
-        positive: Any = None,
-        calibrate: str | None = None,
-        categorical_features: Any = "from_dtype",
-        max_one_hot: int = 20,
-        missing_indicator: bool | str = "auto",
-        unseen: str = "missing",
-        keep_prototypes: bool | int = False,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.beta = beta
-        self.gamma = gamma
-        self.direction = direction
-        self.offset = offset
-        self.membership = membership
-        self.confidence = confidence
-        self.normalize = normalize
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.smoothing = smoothing
-        self.max_depth = max_depth
-        self.max_features = max_features
-        self.shrinkage = shrinkage
-        self.class_weight = class_weight
-        self.positive = positive
-        self.calibrate = calibrate
-        self.categorical_features = categorical_features
-        self.max_one_hot = max_one_hot
-        self.missing_indicator = missing_indicator
-        self.unseen = unseen
-        self.keep_prototypes = keep_prototypes
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    _: KW_ONLY
+    alpha: float = 0.0
+    beta: float | str = "auto"
+    gamma: float = 10
+    direction: str = "mean_difference"
+    offset: str = "auto"
+    membership: str = "marginal"
+    confidence: str | None = "auto"
+    normalize: str | None = "robust"
+    min_samples_split: float | str = "auto"
+    min_samples_leaf: float | str = "auto"
+    smoothing: float | str = "auto"
+    max_depth: int | None = None
+    max_features: float | str | None = "auto"
+    shrinkage: float = 1e-3
+    class_weight: dict[Any, float] | str | None = None
+    positive: Any = None
+    calibrate: str | None = None
+    categorical_features: Any = "from_dtype"
+    max_one_hot: int = 20
+    missing_indicator: bool | str = "auto"
+    unseen: str = "missing"
+    keep_prototypes: bool | int = False
+    n_jobs: int | None = None
+    random_state: int | np.random.RandomState | None = None
 
     def _plan(self, settled: Settled, training: Training, earlier: Model | None) -> Growth:
         return Growth(betas=np.array([settled.beta]))
 
 
 @document(ALL, REGRESSOR, TREE, TREE_REGRESSOR)
+@dataclass(eq=False, repr=False)
 class LHTRegressor(Regressor, BaseLHT):
     """Learning Hyperplane Tree regressor: one small oblique tree with a linear model in every leaf.
 
@@ -414,46 +389,25 @@ class LHTRegressor(Regressor, BaseLHT):
     array([205.8])
     """
 
-    def __init__(
-        self,
-        *,
-        alpha: float = 0.0,
-        beta: float | str = "auto",
-        direction: str = "mixed",
-        membership: str = "least_squares",
-        normalize: str | None = "robust",
-        min_samples_split: float = 2,
-        min_samples_leaf: float = 20,
-        max_depth: int | None = None,
-        max_features: float | str | None = "auto",
-        shrinkage: float = 1e-3,
-        categorical_features: Any = "from_dtype",
-        max_one_hot: int = 20,
-        missing_indicator: bool | str = "auto",
-        pruning: float = 1.0,
-        unseen: str = "missing",
-        keep_prototypes: bool | int = False,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.beta = beta
-        self.direction = direction
-        self.membership = membership
-        self.normalize = normalize
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.max_depth = max_depth
-        self.max_features = max_features
-        self.shrinkage = shrinkage
-        self.categorical_features = categorical_features
-        self.max_one_hot = max_one_hot
-        self.missing_indicator = missing_indicator
-        self.pruning = pruning
-        self.unseen = unseen
-        self.keep_prototypes = keep_prototypes
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    _: KW_ONLY
+    alpha: float = 0.0
+    beta: float | str = "auto"
+    direction: str = "mixed"
+    membership: str = "least_squares"
+    normalize: str | None = "robust"
+    min_samples_split: float = 2
+    min_samples_leaf: float = 20
+    max_depth: int | None = None
+    max_features: float | str | None = "auto"
+    shrinkage: float = 1e-3
+    categorical_features: Any = "from_dtype"
+    max_one_hot: int = 20
+    missing_indicator: bool | str = "auto"
+    pruning: float = 1.0
+    unseen: str = "missing"
+    keep_prototypes: bool | int = False
+    n_jobs: int | None = None
+    random_state: int | np.random.RandomState | None = None
 
     def _fill(self, n_features: int) -> dict[str, Any]:
         return {**REGRESSION_SETTINGS, **self.get_params(deep=False)}
