@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _core
-from ..grow.forest import Draw, ForestPlan, TreeLabels, draw, grow_drawn
+from ..grow.forest import Draw, ForestPlan, draw, grow_drawn
+from ..grow.labels import Progress
 from ..grow.sources import (
+    Coding,
+    Floats,
     Hold,
     LeftOut,
     LeftOutSums,
@@ -19,7 +21,6 @@ from ..grow.sources import (
     MemoryRows,
     RowSource,
     Sample,
-    Show,
     code_rows,
     find_left_out,
     find_summary_span,
@@ -27,7 +28,7 @@ from ..grow.sources import (
 from ..model.model import Model
 from ..tables.encoding import Encoding
 from ..tables.learn import TableSummary
-from ..tables.normalise import Normalisation, Span
+from ..tables.normalise import Span
 from ..tables.rows import EncodedRows, join_results, sample_rows
 from ..tables.statistics import (
     Statistics,
@@ -45,7 +46,7 @@ RowNumbers = NDArray[np.int64]
 _GROUPS_PER_THREAD = 2  # so that no worker waits long for the last one
 SMALL = 1 << 23  # values of a table that every worker gets whole, which takes fewer tasks
 
-GrowFacts = tuple[TreeLabels, ForestPlan, RowNumbers | None]  # and the numbers of the rows in the table
+GrowFacts = tuple[ForestPlan, RowNumbers | None]  # and the numbers of the rows in the table
 TreeNumbers = Sequence[tuple[int, float]]  # number and beta of each tree
 
 
@@ -174,17 +175,11 @@ class WorkerRows(RowSource):
         return join_results(fetch(self.session, self.map(_score, given, method)))
 
     def grow(
-        self,
-        labels: TreeLabels,
-        plan: ForestPlan,
-        first_tree: int,
-        betas: NDArray[np.float64],
-        n_threads: int,
-        progress: Callable[[float], None] | None,
+        self, plan: ForestPlan, first_tree: int, betas: Floats, n_threads: int, progress: Progress
     ) -> list[dict[str, Any]]:
         """Grow groups of trees on the workers, to which their rows are gathered."""
         session = self.session
-        given = session.submit(keep, (labels, plan, self.row))
+        given = session.submit(keep, (plan, self.row))
         n_groups = _GROUPS_PER_THREAD * (sum(session.client.nthreads().values()) or 1)
         groups = np.array_split(np.arange(len(betas)), min(len(betas), n_groups))
         is_small = self.shape[0] * self.shape[1] <= SMALL
@@ -205,7 +200,7 @@ class WorkerRows(RowSource):
         for future in futures:
             grown += fetch(session, [future])[0]
             if progress is not None:
-                progress(len(grown) * (1 if plan.shares_classes else len(labels.targets)))
+                progress(len(grown) * (1 if plan.shares_classes else len(plan.labels.targets)))
         return grown
 
     def sum_left_out(
@@ -225,21 +220,14 @@ class WorkerRows(RowSource):
         return wolf, membership, n_trees
 
     @contextmanager
-    def code(
-        self,
-        bins: _core.BoostBins,
-        normalisation: Normalisation,
-        more: EncodedRows | None,
-        n_threads: int,
-        show: Show,
-        folder: str | None,
-    ) -> Iterator[Hold]:
+    def code(self, how: Coding) -> Iterator[Hold]:
         """Code the rows where they are."""
-        assert more is None  # a validation set is given with rows in memory only
+        assert how.more is None  # a validation set is given with rows in memory only
         levels = self._encoding.levels
 
         def hold(objective: dict[str, Any], labels: dict[str, Any]) -> Any:
-            shared = CommonFacts(bins.arrays(), *normalisation, levels if levels.any() else None, objective)
+            coded = levels if levels.any() else None
+            shared = CommonFacts(how.bins.arrays(), *how.normalisation, coded, objective)
             given = self.session.submit(keep, shared)
             return Exchange(self.session, self._code_parts(given, labels), given)
 
@@ -318,19 +306,20 @@ def _sum_part(
 
 def _grow_small(X: EncodedRows, given: GrowFacts, trees: TreeNumbers) -> list[dict[str, Any]]:
     """Grow a group of trees from all rows."""
-    labels, plan, _ = given
-    draws = [draw(labels, plan, tree, beta) for tree, beta in trees]
-    return [grow_drawn(X if one.rows is None else X[one.rows], labels, plan, one) for one in draws]
+    plan, _ = given
+    draws = [draw(plan, tree, beta) for tree, beta in trees]
+    return [grow_drawn(X if one.rows is None else X[one.rows], plan, one) for one in draws]
 
 
 def _draw(given: GrowFacts, trees: TreeNumbers) -> tuple[list[Draw], RowNumbers]:
     """Return the draws of a group of trees, and the rows of the table that one of them needs, ascending."""
-    labels, plan, row = given
-    draws = [draw(labels, plan, tree, beta) for tree, beta in trees]
+    plan, row = given
+    draws = [draw(plan, tree, beta) for tree, beta in trees]
+    n_rows = len(plan.labels.codes)
     if draws[0].rows is None:
-        needed = np.arange(len(labels.codes))
+        needed = np.arange(n_rows)
     else:
-        is_needed = np.zeros(len(labels.codes), dtype=bool)
+        is_needed = np.zeros(n_rows, dtype=bool)
         for one in draws:
             is_needed[one.rows] = True
         needed = np.flatnonzero(is_needed)
@@ -350,10 +339,9 @@ def _grow(
     rows: list[EncodedRows], given: GrowFacts, drawn: tuple[list[Draw], RowNumbers]
 ) -> list[dict[str, Any]]:
     """Grow a group of trees from the rows that they need."""
-    (labels, plan, row), (draws, needed) = given, drawn
+    (plan, row), (draws, needed) = given, drawn
     X = EncodedRows.join(rows)
     place = needed if row is None else np.searchsorted(row, needed)  # as draws number them
     return [
-        grow_drawn(X if one.rows is None else X[np.searchsorted(place, one.rows)], labels, plan, one)
-        for one in draws
+        grow_drawn(X if one.rows is None else X[np.searchsorted(place, one.rows)], plan, one) for one in draws
     ]

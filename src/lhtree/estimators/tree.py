@@ -243,8 +243,8 @@ class BaseLHT(Predictor):
         response, exponent = None, 0
         if training.response is not None:
             (response,), exponent = training.responses()
-        labels = TreeLabels(training.codes, training.weight, response, training.targets)
         plan = ForestPlan(
+            TreeLabels(training.codes, training.weight, response, training.targets),
             settled,
             normalisation,
             seed,
@@ -253,7 +253,7 @@ class BaseLHT(Predictor):
             growth.balances,
             growth.shares_classes,
         )
-        grow = partial(training.X.grow, labels, plan, n_threads=n_threads)
+        grow = partial(training.X.grow, plan, n_threads=n_threads)
         if end.end is None:
             grown = grow(growth.first_tree, growth.betas, progress=progress)
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import count
@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _core
 from .._parameters import refuse
 from ..io.passes import Batch, Passes, check_room, open_scratch
 from ..model.model import Model
@@ -21,7 +20,7 @@ from ..tables.encoding import Encoding
 from ..tables.frames import take_table
 from ..tables.labels import check_sample_weight
 from ..tables.learn import Kept, PartValues, TableSummary, Wanted
-from ..tables.normalise import Normalisation, Span
+from ..tables.normalise import Span
 from ..tables.rows import EncodedRows, KeyedSample
 from ..tables.statistics import (
     Statistics,
@@ -29,9 +28,11 @@ from ..tables.statistics import (
     drop_numbers,
     place_statistics,
 )
-from .forest import Draw, ForestPlan, TreeLabels, draw, draw_again, grow_drawn
-from .labels import Labelled, check_labels, encode, name_responses
+from .forest import Draw, ForestPlan, draw, draw_again, grow_drawn
+from .labels import Labelled, Progress, check_labels, encode, name_responses
 from .sources import (
+    Coding,
+    Floats,
     Given,
     Hold,
     LeftOutSums,
@@ -39,7 +40,6 @@ from .sources import (
     MemoryRows,
     RowSource,
     Sample,
-    Show,
     TableSource,
     code_rows,
     find_summary_span,
@@ -63,7 +63,7 @@ class BatchedTable(TableSource):
         estimator: Any,
         passes: Passes,
         seed: int,
-        progress: Callable[[float], None] | None = None,
+        progress: Progress = None,
         folder: str | None = None,
         *,
         reads_again: bool = False,
@@ -237,25 +237,19 @@ class BatchedRows(RowSource):
         return MemoryRows(self.load()).score(model, method, n_threads)
 
     def grow(
-        self,
-        labels: TreeLabels,
-        plan: ForestPlan,
-        first_tree: int,
-        betas: NDArray[np.float64],
-        n_threads: int,
-        progress: Callable[[float], None] | None,
+        self, plan: ForestPlan, first_tree: int, betas: Floats, n_threads: int, progress: Progress
     ) -> list[dict[str, Any]]:
         """Draw the rows of all trees, read them in one pass, and grow the trees from them."""
-        draws = [draw(labels, plan, first_tree + number, float(beta)) for number, beta in enumerate(betas)]
+        draws = [draw(plan, first_tree + number, float(beta)) for number, beta in enumerate(betas)]
         every = np.arange(len(self)) if plan.counts is None else np.empty(0, dtype=np.int64)
         needed = np.unique(np.concatenate([every, *(own.rows for own in draws if own.rows is not None)]))
         rows, n_done = self[needed].load(), count(1)
 
         def grow(own: Draw) -> dict[str, Any]:
             some = rows if own.rows is None else rows[np.searchsorted(needed, own.rows)]
-            arrays = grow_drawn(some, labels, plan, own)
+            arrays = grow_drawn(some, plan, own)
             if progress is not None:
-                progress(next(n_done) * len(labels.targets))
+                progress(next(n_done) * len(plan.labels.targets))
             return arrays
 
         with ThreadPoolExecutor(n_threads) as pool:
@@ -278,24 +272,16 @@ class BatchedRows(RowSource):
         return wolf, membership, n_trees
 
     @contextmanager
-    def code(
-        self,
-        bins: _core.BoostBins,
-        normalisation: Normalisation,
-        more: EncodedRows | None,
-        n_threads: int,
-        show: Show,
-        folder: str | None,
-    ) -> Iterator[Hold]:
+    def code(self, how: Coding) -> Iterator[Hold]:
         """Write the codes of all rows to a scratch file."""
-        assert more is None  # a validation set is given with rows in memory only
-        with open_scratch(len(self), bins.n_slots, folder) as scratch:
-            with show(len(self), scratch.describe(len(self))) as progress:
+        assert how.more is None  # a validation set is given with rows in memory only
+        with open_scratch(len(self), how.bins.n_slots, how.folder) as scratch:
+            with how.show(len(self), scratch.describe(len(self))) as progress:
                 for first, X in self.batches():
-                    scratch.write(code_rows(bins, X, n_threads, first))
+                    scratch.write(code_rows(how.bins, X, how.n_threads, first))
                     if progress is not None:
                         progress(first + len(X))
-            yield hold_codes(scratch.read(), bins)
+            yield hold_codes(scratch.read(), how.bins)
 
 
 def refuse_parameters(estimator: Any) -> None:

@@ -50,7 +50,7 @@ from .race import (
     rate_by_rows,
     round_rate,
 )
-from .sources import Hold, Sample, Show, code_rows, hold_codes
+from .sources import Coding, Hold, Sample, Show, code_rows, hold_codes
 from .training import Training
 
 _DEEPEST = 62
@@ -211,7 +211,7 @@ def code_fit(
         bins = _core.BoostBins(vars(record.bins), centre=centre, scale=scale, levels=coded)
     del sample  # memory is free for the codes
     more = None if validation is None else validation.X
-    with training.X.code(bins, normalisation, more, n_threads, show, folder) as hold:
+    with training.X.code(Coding(bins, normalisation, more, n_threads, show, folder)) as hold:
         yield CodedFit(bins, hold, validation)
 
 

@@ -34,8 +34,9 @@ class TreeLabels(NamedTuple):
 
 
 class ForestPlan(NamedTuple):
-    """Settings that all trees of a forest have in common."""
+    """Labels and settings that all trees of a forest have in common."""
 
+    labels: TreeLabels
     settled: Settled
     normalisation: Normalisation
     seed: int
@@ -54,12 +55,13 @@ class Draw(NamedTuple):
     times: NDArray[np.int32] | None
 
 
-def draw(labels: TreeLabels, plan: ForestPlan, tree: int, beta: float) -> Draw:
+def draw(plan: ForestPlan, tree: int, beta: float) -> Draw:
     """Draw the rows of a tree."""
     if plan.counts is None:
         return Draw(tree, beta, None, None)
-    rows = _core.draw_rows(labels.codes, plan.counts, plan.bootstrap, plan.seed, tree).astype(np.int64)
-    times = _core.draw_times(labels.codes, plan.counts, plan.seed, tree) if plan.bootstrap else None
+    codes = plan.labels.codes
+    rows = _core.draw_rows(codes, plan.counts, plan.bootstrap, plan.seed, tree).astype(np.int64)
+    times = _core.draw_times(codes, plan.counts, plan.seed, tree) if plan.bootstrap else None
     return Draw(tree, beta, rows, times)
 
 
@@ -77,7 +79,6 @@ def draw_again(model: Model, codes: NDArray[np.int32]) -> Iterator[tuple[int, Ro
 
 def grow_forest(
     X: EncodedRows,
-    labels: TreeLabels,
     plan: ForestPlan,
     first_tree: int,
     betas: NDArray[np.float64],
@@ -85,7 +86,7 @@ def grow_forest(
     progress: Progress = None,
 ) -> dict[str, Any]:
     """Grow trees, one per target for each beta, from all rows, or from rows that the core draws."""
-    targets = labels.targets
+    labels, targets = plan.labels, plan.labels.targets
     if labels.response is None:
         responses: NDArray[Any] = (labels.codes == targets[:, None]).astype(np.uint8)
     else:
@@ -114,8 +115,9 @@ def grow_forest(
     return arrays
 
 
-def grow_drawn(X: EncodedRows, labels: TreeLabels, plan: ForestPlan, drawn: Draw) -> dict[str, Any]:
+def grow_drawn(X: EncodedRows, plan: ForestPlan, drawn: Draw) -> dict[str, Any]:
     """Grow the trees of a draw, one per target, from its rows ``X``: ``grow_forest`` grows the same trees."""
+    labels = plan.labels
     rows = slice(None) if drawn.rows is None else drawn.rows
     codes = labels.codes[rows]
     weight = None if labels.weight is None else labels.weight[rows]
@@ -124,8 +126,8 @@ def grow_drawn(X: EncodedRows, labels: TreeLabels, plan: ForestPlan, drawn: Draw
     response = None if labels.response is None else labels.response[rows]
     counts = np.bincount(codes, minlength=int(labels.codes.max()) + 1) if plan.balances else None
     own = TreeLabels(codes, weight, response, labels.targets)
-    plan = plan._replace(counts=counts, bootstrap=False)
-    return grow_forest(X, own, plan, drawn.tree, np.array([drawn.beta]))
+    plan = plan._replace(labels=own, counts=counts, bootstrap=False)
+    return grow_forest(X, plan, drawn.tree, np.array([drawn.beta]))
 
 
 def count_kept(keep_prototypes: Any, training: Training) -> int:

@@ -30,10 +30,11 @@ from ..tables.statistics import (
     read_indicators,
     read_levels,
 )
-from .forest import ForestPlan, TreeLabels, draw_again, grow_forest
-from .labels import Labelled, check_labels, name_responses
+from .forest import ForestPlan, draw_again, grow_forest
+from .labels import Labelled, Progress, check_labels, name_responses
 
 _ROWS_HASHED = 1 << 14  # at once, so that a copy in the order of rows stays small
+Floats = NDArray[np.float64]
 Levels = dict[int, NDArray[np.int64]]
 LeftOut = tuple[int, NDArray[np.bool_]]
 LeftOutSums = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]
@@ -66,6 +67,17 @@ class Hold(Protocol):
 
     def __call__(self, objective: dict[str, Any], labels: dict[str, Any]) -> Any:
         """Return what ``_core.boost_rows`` takes as rows."""
+
+
+class Coding(NamedTuple):
+    """How the rows of a boosted fit are coded."""
+
+    bins: _core.BoostBins
+    normalisation: Normalisation
+    more: EncodedRows | None  # rows of a validation set
+    n_threads: int
+    show: Show
+    folder: str | None  # of the scratch file with the codes of rows that memory does not hold
 
 
 class RowSource(ABC):
@@ -141,13 +153,7 @@ class RowSource(ABC):
 
     @abstractmethod
     def grow(
-        self,
-        labels: TreeLabels,
-        plan: ForestPlan,
-        first_tree: int,
-        betas: NDArray[np.float64],
-        n_threads: int,
-        progress: Callable[[float], None] | None,
+        self, plan: ForestPlan, first_tree: int, betas: Floats, n_threads: int, progress: Progress
     ) -> list[dict[str, Any]]:
         """Grow trees, numbered from ``first_tree``, one per target for each beta."""
 
@@ -158,19 +164,8 @@ class RowSource(ABC):
         """Return the result of ``Model.sum_left_out`` for all rows of a forest."""
 
     @abstractmethod
-    def code(
-        self,
-        bins: _core.BoostBins,
-        normalisation: Normalisation,
-        more: EncodedRows | None,
-        n_threads: int,
-        show: Show,
-        folder: str | None,
-    ) -> AbstractContextManager[Hold]:
-        """Code the rows by bins, and ``more`` rows of a validation set after them.
-
-        Codes of rows that memory does not hold go to a scratch file in ``folder``.
-        """
+    def code(self, how: Coding) -> AbstractContextManager[Hold]:
+        """Code the rows, and rows of a validation set after them."""
 
 
 class TableSource(ABC):
@@ -306,16 +301,10 @@ class MemoryRows(RowSource):
         return self.rows.score(getattr(model.scorer, method), n_threads)
 
     def grow(
-        self,
-        labels: TreeLabels,
-        plan: ForestPlan,
-        first_tree: int,
-        betas: NDArray[np.float64],
-        n_threads: int,
-        progress: Callable[[float], None] | None,
+        self, plan: ForestPlan, first_tree: int, betas: Floats, n_threads: int, progress: Progress
     ) -> list[dict[str, Any]]:
         """Grow all trees in one call of the core."""
-        return [grow_forest(self.rows, labels, plan, first_tree, betas, n_threads, progress)]
+        return [grow_forest(self.rows, plan, first_tree, betas, n_threads, progress)]
 
     def sum_left_out(
         self, model: Model, codes: NDArray[np.int32], n_threads: int, mean: float = 0.0, unit: float = 1.0
@@ -324,20 +313,12 @@ class MemoryRows(RowSource):
         return model.sum_left_out(self.rows, find_left_out(model, codes), mean, unit, n_threads)
 
     @contextmanager
-    def code(
-        self,
-        bins: _core.BoostBins,
-        normalisation: Normalisation,
-        more: EncodedRows | None,
-        n_threads: int,
-        show: Show,
-        folder: str | None,
-    ) -> Iterator[Hold]:
+    def code(self, how: Coding) -> Iterator[Hold]:
         """Code the rows in memory."""
-        codes = code_rows(bins, self.rows, n_threads)
-        if more is not None:
-            codes = np.concatenate([codes, code_rows(bins, more, n_threads)])
-        yield hold_codes(codes, bins)
+        codes = code_rows(how.bins, self.rows, how.n_threads)
+        if how.more is not None:
+            codes = np.concatenate([codes, code_rows(how.bins, how.more, how.n_threads)])
+        yield hold_codes(codes, how.bins)
 
 
 def code_rows(bins: _core.BoostBins, X: EncodedRows, n_threads: int = 1, first: int = 0) -> NDArray[np.uint8]:
