@@ -19,8 +19,8 @@ from ..evaluation import (
 )
 from ..evaluation.classification import judge
 from ..evaluation.event import COLUMNS
-from ..evaluation.groups import join_parts, measure_groups, name_groups
-from ..evaluation.measures import write_number, write_percent
+from ..evaluation.groups import measure_groups, name_groups
+from ..evaluation.measures import join_parts, write_number, write_percent
 from ..evaluation.regression import judge_numbers
 from ..io.source import Reading
 from ..io.streams import open_stream

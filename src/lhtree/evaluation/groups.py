@@ -337,19 +337,6 @@ def measure_groups(
     return Groups(label, tuple(sorted(scores, key=lambda one: (order[one.by], one.group))), compared)
 
 
-def join_parts(parts: Sequence[Any]) -> Any:
-    """Return the rows of some parts of one kind as one part."""
-    first = parts[0]
-    if len(parts) == 1:
-        return first
-    joined = {
-        name: np.concatenate([getattr(part, name) for part in parts])
-        for name in first._fields
-        if isinstance(getattr(first, name), np.ndarray)
-    }
-    return first._replace(**joined)
-
-
 def _join(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
     if len(columns) == 1:
         return columns[0]

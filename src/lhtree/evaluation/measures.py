@@ -25,6 +25,19 @@ class Bin(NamedTuple):
     accuracy: float
 
 
+def join_parts(parts: Sequence[Any]) -> Any:
+    """Return the rows of some parts of one kind as one part."""
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    joined = {
+        name: np.concatenate([getattr(part, name) for part in parts])
+        for name in first._fields
+        if isinstance(getattr(first, name), np.ndarray)
+    }
+    return first._replace(**joined)
+
+
 def find_interval(accuracy: float, n_rows: float) -> tuple[float, float]:
     """Return Wilson's 95 % interval of an accuracy."""
     z = 1.959964

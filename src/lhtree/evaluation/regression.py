@@ -17,6 +17,7 @@ from .measures import (
     count_rows,
     find_interval,
     find_quantiles,
+    join_parts,
     write_number,
     write_percent,
     write_table,
@@ -125,11 +126,8 @@ class RegressionEvaluation:
     @classmethod
     def from_parts(cls, parts: Sequence[NumberPart], quantile: float | None = None) -> RegressionEvaluation:
         """Measure the rows of all parts; ``quantile`` is the predicted quantile, if any."""
-        actual, predicted = (
-            np.concatenate([getattr(part, name) for part in parts]) for name in ("actual", "predicted")
-        )
-        weights = [part.weight for part in parts if part.weight is not None]
-        weight = np.concatenate(weights) if weights else None
+        part: NumberPart = join_parts(parts)
+        actual, predicted, weight = part.actual, part.predicted, part.weight
         error = predicted - actual
         around_mean = actual - average(actual, weight)
         rmse, baseline = find_rmse(error, weight), find_rmse(around_mean, weight)
@@ -143,7 +141,7 @@ class RegressionEvaluation:
             baseline_mae=average(np.abs(actual - find_quantile(actual, 0.5, weight)), weight),
             mean_error=average(error, weight),
             quantile=None if quantile is None else _score_quantile(actual, predicted, quantile, weight),
-            intervals=_score_intervals(parts, actual, weight),
+            intervals=_score_intervals(part),
             ranges=_find_ranges(actual, predicted, weight),
         )
 
@@ -231,24 +229,14 @@ class OutputEvaluations:
         cls, parts: Sequence[NumberPart], names: Sequence[str], quantiles: Sequence[float] | None = None
     ) -> OutputEvaluations:
         """Measure the rows of all parts; ``quantiles`` are the predicted quantiles, if any."""
+        part: NumberPart = join_parts(parts)
         outputs = {}
         for place, name in enumerate(names):
-            own = [
-                NumberPart(
-                    part.actual if part.actual.ndim == 1 else part.actual[:, place],
-                    part.predicted[:, place],
-                    weight=part.weight,
-                )
-                for part in parts
-            ]
+            actual = part.actual if part.actual.ndim == 1 else part.actual[:, place]
+            own = NumberPart(actual, part.predicted[:, place], weight=part.weight)
             level = None if quantiles is None else quantiles[place]
-            outputs[name] = RegressionEvaluation.from_parts(own, level)
-        weights = [part.weight for part in parts if part.weight is not None]
-        weight = np.concatenate(weights) if weights else None
-        actual = np.concatenate([part.actual for part in parts])
-        return cls(
-            len(actual), outputs, None if quantiles is None else _score_intervals(parts, actual, weight)
-        )
+            outputs[name] = RegressionEvaluation.from_parts([own], level)
+        return cls(len(part.actual), outputs, None if quantiles is None else _score_intervals(part))
 
     def to_dict(self) -> dict[str, Any]:
         """All metrics as plain values that can be written as JSON."""
@@ -345,16 +333,13 @@ def _score_quantile(
     )
 
 
-def _score_intervals(
-    parts: Sequence[NumberPart], actual: NDArray[np.float64], weight: Weight
-) -> IntervalScores | None:
-    intervals = [part.interval for part in parts if part.interval is not None]
-    if not intervals:
+def _score_intervals(part: NumberPart) -> IntervalScores | None:
+    if part.interval is None:
         return None
-    low, high = np.concatenate(intervals).T
-    share = float(np.average((low <= actual) & (actual <= high), weights=weight))
-    ends = find_interval(share, count_rows(len(actual), weight))
-    return IntervalScores(parts[0].coverage, share, *ends, average(high - low, weight))
+    low, high = part.interval.T
+    share = float(np.average((low <= part.actual) & (part.actual <= high), weights=part.weight))
+    ends = find_interval(share, count_rows(len(part.actual), part.weight))
+    return IntervalScores(part.coverage, share, *ends, average(high - low, part.weight))
 
 
 def _find_ranges(

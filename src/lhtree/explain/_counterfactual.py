@@ -20,13 +20,12 @@ from ..tables.encoders import Levels
 from ..tables.errors import find_nearest
 from ._goal import Goal, RangeGoal, take_goal
 from ._paths import Floats
-from ._search import MOST_BASES, Task, search
+from ._search import MOST_BASES, Task, find_moves, search
 from ._text import name_class
 
 MOST_SWITCHED = 256  # categories of a column that are tried
 _SHOWN = 4  # changes in a sentence
 _DECIMALS = 6  # of a feature that was measured in steps
-_LONGEST_MOVE = 1e300  # so that its multiples are finite
 _ALIKE = 0.8  # cosine above which two changes go the same way
 
 
@@ -314,7 +313,7 @@ def _spread(task: Task, rows: NDArray[np.float64], n: int, *, is_reserving: bool
     A place is reserved for the shortest change of a single feature, which people can act on.
     """
     is_changed, codes, distances = task.is_changed(rows), task.sort(rows), task.distances(rows)
-    moves = np.clip(np.where(is_changed, task.measure(rows, task.x), 0.0), -_LONGEST_MOVE, _LONGEST_MOVE)
+    moves = find_moves(task, rows)
     moves /= np.abs(moves).max(axis=1, keepdims=True)  # the square of a huge move would overflow
     moves /= np.linalg.norm(moves, axis=1, keepdims=True)
     order = np.argsort(distances, kind="stable").tolist()

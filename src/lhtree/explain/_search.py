@@ -409,14 +409,14 @@ def _move_along(x: Floats, rows: Floats, share: Floats) -> Floats:
     return np.asarray(np.where(np.isinf(moves), (1.0 - share) * x + share * rows, points))
 
 
-def _find_moves(task: Task, rows: Floats) -> Floats:
+def find_moves(task: Task, rows: Floats) -> Floats:
     """Return the moves from ``x`` to the rows; multiples of infinite ones are finite."""
     return np.clip(np.nan_to_num(task.measure(rows, task.x)), -_MOST, _MOST)
 
 
 def _use_fewer(task: Task, rows: Floats) -> Floats:
     """Return moves with only the 1, 2, 3, 5, ... largest features, made longer until the goal is reached."""
-    moves = _find_moves(task, rows)
+    moves = find_moves(task, rows)
     rank = np.argsort(np.argsort(-np.abs(moves), axis=1, kind="stable"), axis=1, kind="stable")
     room = task.room(task.x)
     tried = []
@@ -438,7 +438,7 @@ def _trim(task: Task, rows: Floats) -> Floats:
     n_blocks = task.fitted.trees.n_trees * len(task.fitted.trees.levels())
     n_left = _WORK_TRIMMING // n_blocks  # rows that may be tried
     shortest = rows[np.argsort(task.distances(rows), kind="stable")[:MOST_TRIMMED]]
-    moves = _find_moves(task, shortest)
+    moves = find_moves(task, shortest)
     trimmed = [np.empty((0, len(task.x)))]
     for longer in _LONGER:
         for row in task.move(task.x, longer * moves):
