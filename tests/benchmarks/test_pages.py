@@ -15,7 +15,7 @@ STORED = [name for name in QUESTIONS if (RESULTS / name).is_dir() or (RESULTS / 
 
 @pytest.fixture
 def undrawn(monkeypatch):
-    """Skip the rendering of pictures, and those that fit models."""
+    """Draw no picture to a file, and fit no model for a picture."""
     figure = pytest.importorskip("matplotlib.figure").Figure
     monkeypatch.setattr(figure, "savefig", lambda *given, **options: None)
     monkeypatch.setattr("benchmarks.when.pictures.draw_pictures", lambda docs: "")

@@ -1,7 +1,6 @@
 """The core boosts the same curves and surfaces as the slow reference."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -171,17 +170,14 @@ def test_the_gain_of_a_surface_finds_the_pair_that_interacts():
     assert not _core.measure_pairs(rows, axes, np.zeros(600), fold=fold, left_out=0, step=step).any()
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"slot": 7}, "slot is out of range"),
-        ({"cell": np.zeros(2, dtype=np.uint8)}, "cell needs a value per code"),
-        ({"n_cells": 1}, "2 to 256 cells"),
-        ({"is_ordered": False, "sign": 1}, "sign is not valid"),
-    ],
-)
-def test_malformed_axes_are_rejected(changes, message):
+def test_malformed_axes_are_rejected(rejects):
     rows, _, _ = make_rows(np.arange(6.0)[:, None], "squared_error", [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], 0)
     given = {"slot": 0, "is_ordered": True, "cell": np.arange(7, dtype=np.uint8), "n_cells": 7, "sign": 0}
-    with pytest.raises(ValueError, match=message):
-        _core.CellAxis(rows, **given | changes)
+    for changes in (
+        {"slot": 7},
+        {"cell": np.zeros(2, dtype=np.uint8)},
+        {"n_cells": 1},
+        {"is_ordered": False, "sign": 1},
+    ):
+        with rejects:
+            _core.CellAxis(rows, **given | changes)

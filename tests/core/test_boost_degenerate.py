@@ -47,15 +47,6 @@ def test_fits_and_predicts(name):
         assert (model.predict(X) == y).mean() > (0.7 if name == "huge and tiny values" else 0.9)
 
 
-@pytest.mark.parametrize("is_missing_left", [True, False])
-def test_missing_values_go_to_the_side_of_larger_gain(is_missing_left):
-    x = np.where(np.arange(90) % 3 == 0, np.nan, np.arange(90.0) / 10)[:, None]
-    is_low = np.nan_to_num(x[:, 0], nan=0.0 if is_missing_left else 9.0) < 4.5
-    trees = boosting.boost(x, is_low.astype(int), Options(max_depth=1, n_directed=0), n_rounds=1)["trees"]
-    assert trees["missing"][0] == (-1 if is_missing_left else 1)
-    assert trees["n_samples"][1] == is_low.sum()
-
-
 def test_missing_values_alone_can_split_a_block():
     x = np.where(np.arange(60) % 2 == 0, np.nan, np.arange(60.0))[:, None]
     boosted = boosting.boost(x, np.arange(60) % 2, Options(max_depth=1), n_rounds=1)
@@ -100,15 +91,6 @@ def test_weights_of_any_size(largest):
         np.testing.assert_array_equal(scaled["trees"][name], plain["trees"][name])
     np.testing.assert_array_equal(scaled["trees"]["gain"], plain["trees"]["gain"] * scale)
     np.testing.assert_array_equal(scaled["training_loss"], plain["training_loss"])
-
-
-def test_weights_of_all_sizes():
-    weight = 10.0 ** np.linspace(-300, 300, 60)
-    for constraints in (None, (1, 0, 0)):
-        boosted = boosting.boost(NORMAL, CLASSES, Options(monotonic=constraints), weight=weight, patience=9)
-        for name in ("intercept", "gain", "weight", "n_target"):
-            assert np.isfinite(boosted["trees"][name]).all(), name
-        assert (np.diff(boosted["training_loss"]) <= 0.0).all()
 
 
 def test_small_weights_are_regularised_as_others():

@@ -1,7 +1,5 @@
 """Boosting a response: derivatives, first scores, values by selection, and the same bits everywhere."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -169,8 +167,17 @@ def test_first_scores_are_the_best_constants(loss, is_weighted):
         assert moved["training_loss"] > best["training_loss"]
 
 
-@pytest.mark.parametrize("is_weighted", [False, True])
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize(
+    ("loss", "is_weighted"),
+    [
+        ("squared_error", False),
+        ("squared_error", True),
+        ("absolute_error", False),
+        ("quantile", True),
+        ("poisson", False),
+        ("gamma", True),
+    ],
+)
 def test_threads_and_chunks_make_no_difference(loss, is_weighted):
     X, y = make_rows(loss, 70_000)
     held = (np.arange(len(y)) % 10 == 0).astype(np.uint8)
@@ -183,59 +190,6 @@ def test_threads_and_chunks_make_no_difference(loss, is_weighted):
     assert one["trees"]["left"].max() > 20
     for other in others:
         boosting.assert_same_model(one, other)
-
-
-@pytest.mark.parametrize("is_weighted", [False, True])
-@pytest.mark.parametrize(("loss", "share"), [("absolute_error", 0.5), ("quantile", 0.7)])
-def test_values_are_quantiles_of_residuals(loss, share, is_weighted):
-    X, y = make_rows(loss, 500, seed=6)
-    X = np.nan_to_num(X)
-    weight = np.random.default_rng(3).integers(0, 4, len(y)).astype(float) if is_weighted else np.ones(len(y))
-    boosted = boost(
-        X, y, loss, Options(max_depth=3, n_directed=0, learning_rate=1.0), n_rounds=2, weight=weight
-    )
-    trees, scorer = boosted["trees"], boosting.make_scorer(boosted)
-    indices = scorer.apply(X)
-    raw = np.full(len(y), boosted["first"][0])
-    assert len(np.unique(indices[:, 1])) > 5
-    for tree in range(2):
-        value = trees["intercept"][trees["block_ptr"][tree] + indices[:, tree]]
-        for leaf in np.unique(indices[:, tree]):
-            own = (indices[:, tree] == leaf) & (weight > 0.0)
-            expected = np.quantile((y - raw)[own], share, method="inverted_cdf", weights=weight[own])
-            assert value[own][0] == pytest.approx(expected, abs=2.0**-55)
-        raw += value
-
-
-@pytest.mark.parametrize("loss", LOSSES)
-def test_losses_are_those_of_the_scores(loss):
-    X, y = make_rows(loss, 400, seed=7)
-    X = np.clip(X, -7.9, 7.9)
-    boosted = boost(X, y, loss, choose_options(loss, max_bins=60), n_rounds=6, patience=99)
-    raw = boosting.make_scorer(boosted).raw_score(boosting.representatives(boosted, X))[:, 0]
-    assert boosted["training_loss"][-1] == pytest.approx(losses_of(y, raw, loss).mean(), rel=1e-8)
-
-
-@pytest.mark.parametrize("loss", LOSSES)
-def test_monotonic_constraints(loss):
-    signs = (1, -1, 0, 0, 1)
-    X, y = make_rows(loss, 800, seed=8)
-    wave = 0.4 * np.sin(3.0 * np.nan_to_num(X[:, 0])) - 0.3 * np.cos(2.0 * np.nan_to_num(X[:, 1]))
-    y = np.round(y * np.exp(wave)) if loss == "poisson" else y * np.exp(wave) if loss == "gamma" else y + wave
-    y = y if loss in ("poisson", "gamma") else np.clip(y, -2.0, 2.0)
-    options = choose_options(loss, max_depth=5, min_samples_leaf=5, learning_rate=0.3)
-    falls = {}
-    for name, chosen in (("free", options), ("constrained", replace(options, monotonic=signs))):
-        scorer = boosting.make_scorer(boost(X, y, loss, chosen, n_rounds=10))
-        falls[name] = []
-        for feature, sign in enumerate(signs):
-            grid = np.linspace(-9.0, 9.0, 400)
-            rows = X[:20].repeat(len(grid), axis=0)
-            rows[:, feature] = np.tile(grid, 20)
-            steps = np.diff(sign * scorer.raw_score(rows).reshape(20, -1), axis=1)
-            falls[name].append(max(0.0, -steps.min()) if sign else 0.0)
-    assert max(falls["free"]) > 0.02
-    assert falls["constrained"] == [0.0] * 5
 
 
 @pytest.mark.parametrize(

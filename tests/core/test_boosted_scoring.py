@@ -1,7 +1,6 @@
 """Scores of boosted models against the reference, to the bit: planes, links, one row and many."""
 
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -88,47 +87,6 @@ def test_rows_on_hyperplanes_of_symmetric_trees_match_the_reference(clip):
         assert model.scorer.raw_score(rows[[row]]).tobytes() == model.scorer.raw_score(rows)[[row]].tobytes()
 
 
-@pytest.mark.parametrize("missing", [-1, 0, 1])
-@pytest.mark.parametrize("clip", [8.0, 1e30])
-def test_missing_values_go_to_the_side_of_the_block(missing, clip):
-    rng = np.random.default_rng(0)
-    model = boosted_model(rng, 3, 2, 5, 3, share_oblique=0.3, share_leaves=0.0, clip=clip)
-    arrays = model.trees.arrays()
-    single = np.diff(arrays["hyperplane_ptr"]) == 1
-    arrays["missing"] = np.where(single, missing, 0).astype(np.int8)
-    scorer = bridge.make_scorer(
-        arrays, *model.normalisation, model.prior, None, link="logistic", base=model.base, clip=clip
-    )
-    X = np.full((1, 3), np.nan)
-    ptr, block, value = scorer.trace(X)
-    for tree, (begin, end) in enumerate(pairwise(ptr)):
-        for at in range(begin, end - 1):
-            number = arrays["block_ptr"][tree] + block[at]
-            sides = {-1: -np.inf, 0: 0.0, 1: np.inf}
-            assert value[at] == (sides[missing] if single[number] else 0.0)
-            went_right = block[at + 1] != arrays["left"][number]
-            assert went_right == (value[at] >= arrays["offset"][number])
-
-
-def test_values_beyond_the_clip_are_clipped_in_blocks_of_several_features():
-    """Blocks of one feature read unclipped values, blocks of several features clipped ones."""
-    rng = np.random.default_rng(1)
-    model = boosted_model(rng, 4, 3, 4, 3)
-    arrays, Z = model.trees.arrays(), np.full((1, 4), 20.0)
-    X = model.normalisation.centre + model.normalisation.scale * Z
-    ptr, block, value = model.scorer.trace(X)
-    n_terms = np.diff(arrays["hyperplane_ptr"])
-    seen = set()
-    for tree, (begin, end) in enumerate(pairwise(ptr)):
-        for at in range(begin, end - 1):
-            number = arrays["block_ptr"][tree] + block[at]
-            row = slice(*arrays["hyperplane_ptr"][number : number + 2])
-            bound = 20.0 if n_terms[number] == 1 else 8.0
-            np.testing.assert_allclose(value[at], bound * arrays["hyperplane_weight"][row].sum(), 1e-5)
-            seen.add(n_terms[number] > 1)
-    assert seen == {False, True}
-
-
 @pytest.mark.parametrize("n_classes", [2, 4])
 @pytest.mark.parametrize("n_slopes", [0, 2])
 @pytest.mark.parametrize(("max_terms", "is_symmetric"), [(4, False), (4, True), (40, False)])
@@ -147,15 +105,6 @@ def test_a_row_has_the_same_bits_in_every_batch(n_classes, n_slopes, max_terms, 
                 assert ask(rows[batch]).tobytes() == everything[batch].tobytes()
         for same in (rows.astype(np.float64), np.asfortranarray(rows)):
             assert ask(same, 2).tobytes() == everything.tobytes()
-
-
-def test_single_rows_of_large_forests_have_the_scores_of_batches():
-    rng = np.random.default_rng(8)
-    model = boosted_model(rng, 3, 3, 400, 2)
-    rows = boosted_rows(rng, model, 40)
-    together = model.scorer.raw_score(rows)
-    for row in range(0, 40, 5):
-        assert model.scorer.raw_score(rows[[row]]).tobytes() == together[[row]].tobytes()
 
 
 def test_scorers_of_several_models_do_not_interfere():

@@ -5,18 +5,9 @@ Features f and g, `normalize=None`, gamma = 2, min_samples_split = 2; T marks th
     row   0    1    2    3    4    5    6
     f     0    1    2    3    4    5    6
     g     0    0    4    0    0    4    4
-    T     a    a    b    a    b    b    b
+    T     a    a    b    a    b    b    a
 
-Root: E[f|T] = (2+4+5+6)/4 = 17/4, E[f|N] = (0+1+3)/3 = 4/3, SD_f = 35/12. E[g|T] = 12/4 = 3, E[g|N] = 0,
-SD_g = 3 = 36/12. So the weights are f: 35/36, g: 1, and with u = float32(35/36) the feature sums are
-
-    row   0    1    2      3    4    5      6
-    FS    0    u    2u+4   3u   4u   5u+4   6u+4        (0, .97, 5.94, 2.92, 3.89, 8.86, 9.83)
-
-Targets from 4u (row 4) on, others up to 3u (row 3). N1 (targets below all others) = 0, N2 (targets above all
-others) = rows 2, 4, 5, 6 = 4, N3 (others below all targets) = rows 0, 1, 3 = 3, N4 = 0. N2 is the largest and
-4 >= gamma: c is midway between 3u and 4u. Both sides are pure: three blocks. To get a second level, row 6 is
-an "a" in `LATER` below.
+N1 and N2 count the targets below and above all others, N3 and N4 the others below and above all targets.
 """
 
 import numpy as np
@@ -25,49 +16,11 @@ import pytest
 from lhtree import LHTClassifier
 
 X = np.array([[0, 0], [1, 0], [2, 4], [3, 0], [4, 0], [5, 4], [6, 4]], dtype=np.float64)
-EARLIER = np.array(list("aababbb"))
-LATER = np.array(list("aababba"))
-
-
-def fit(y):
-    return LHTClassifier(gamma=2, normalize=None).fit(X, y)
-
-
-def test_one_cut_separates_the_classes():
-    model = fit(EARLIER)
-    assert len(model.trees_) == 1
-    tree = model.trees_[0]
-    u = float(np.float32(35 / 36))
-    assert tree.target == "b"
-    assert tree.left.tolist() == [1, -1, -1]
-    assert tree.right.tolist() == [2, -1, -1]
-    assert tree.depth.tolist() == [0, 1, 1]
-    assert tree.n_samples.tolist() == [7, 3, 4]
-    assert tree.weight.tolist() == [7.0, 3.0, 4.0]
-    assert tree.n_target.tolist() == [4.0, 0.0, 4.0]
-    assert tree.weights(0) == {"x0": u, "x1": 1.0}
-    assert tree.offset.tolist() == [3 * u + (4 * u - 3 * u) / 2, 0.0, 0.0]
-
-    # Membership of the root: n·cov(f, p) = balance · SD = (4·3/7) · 35/12 = 5, n·var(f) = 28: slope 5/28.
-    # n·cov(g, p) = 12/7 · 3 = 36/7, n·var(g) = 3·16 - 7·(12/7)² = 48 - 144/7 = 192/7: slope 36/192 = 3/16.
-    # Intercept: 4/7 - 5/28 · 3 - 3/16 · 12/7 = 4/7 - 15/28 - 9/28 = -2/7.
-    assert tree.slopes(0) == pytest.approx({"x0": 5 / 28, "x1": 3 / 16}, rel=1e-14)
-    assert tree.slopes(1) == tree.slopes(2) == {}
-    assert tree.intercept == pytest.approx([-2 / 7, 0.0, 1.0], rel=1e-14)
-
-    # d: y(x) = FS - 3.5u; row 0: 3.5u, beyond 1; row 3: 0.5u; row 4: 0.5u; the rest beyond 1.
-    d = np.array([1, 1, 1, u / 2, u / 2, 1, 1])
-    mu = np.array([0, 0, 1, 0, 1, 1, 1])
-    np.testing.assert_allclose(model.predict_confidence(X), np.column_stack([d, d]), 1e-14)
-    np.testing.assert_array_equal(model.predict_membership(X), np.column_stack([1 - mu, mu]))
-    np.testing.assert_allclose(model.predict_wolf(X), np.column_stack([d * (1 - mu), d * mu]), 1e-14)
-    np.testing.assert_array_equal(model.predict_proba(X), np.column_stack([1 - mu, mu]))
-    np.testing.assert_array_equal(model.predict(X), EARLIER)
-    np.testing.assert_array_equal(model.apply(X)[:, 0], [1, 1, 2, 1, 2, 2, 2])
+Y = np.array(list("aababba"))
 
 
 def test_two_levels_and_a_leaf_with_slopes():
-    # Root, with row 6 an "a": E[f|T] = (2+4+5)/3 = 11/3, E[f|N] = (0+1+3+6)/4 = 5/2, SD_f = 7/6.
+    # Root: E[f|T] = (2+4+5)/3 = 11/3, E[f|N] = (0+1+3+6)/4 = 5/2, SD_f = 7/6.
     # E[g|T] = 8/3, E[g|N] = 1, SD_g = 5/3 = 10/6. So the weights are f: 7/10, g: 1; v = float32(0.7):
     #     row   0    1    2      3    4    5      6
     #     FS    0    v    2v+4   3v   4v   5v+4   6v+4        (0, .7, 5.4, 2.1, 2.8, 7.5, 8.2)
@@ -78,10 +31,12 @@ def test_two_levels_and_a_leaf_with_slopes():
     #     row   2        4    5        6
     #     FS    -2-4s    -4   -5-4s    -6-4s      (-4.29, -4, -7.29, -8.29)
     # N2 (targets above -6-4s) = 3 >= gamma: c midway between -6-4s and -5-4s. Both sides are pure.
-    model = fit(LATER)
+    model = LHTClassifier(gamma=2, normalize=None).fit(X, Y)
     tree = model.trees_[0]
     v, s = float(np.float32(7 / 10)), float(np.float32(4 / 7))
+    assert tree.target == "b"
     assert tree.left.tolist() == [1, -1, 3, -1, -1]
+    assert tree.right.tolist() == [2, -1, 4, -1, -1]
     assert tree.depth.tolist() == [0, 1, 1, 2, 2]
     assert tree.n_samples.tolist() == [7, 3, 4, 1, 3]
     assert tree.n_target.tolist() == [3.0, 0.0, 3.0, 0.0, 3.0]
@@ -105,10 +60,11 @@ def test_two_levels_and_a_leaf_with_slopes():
     mu = np.array([0, 0, 1, 0, 1, 1, 0])
     np.testing.assert_allclose(model.predict_confidence(X)[:, 1], d, 1e-14)
     np.testing.assert_allclose(model.predict_wolf(X), np.column_stack([d * (1 - mu), d * mu]), 1e-14)
-    np.testing.assert_array_equal(model.predict(X), LATER)
+    np.testing.assert_array_equal(model.predict(X), Y)
+    np.testing.assert_array_equal(model.apply(X)[:, 0], [1, 1, 4, 1, 4, 4, 3])
 
     # On the way the least is: row 4 has v/2 from the root, the others beyond 1 there.
-    path = LHTClassifier(gamma=2, normalize=None, confidence="path").fit(X, LATER)
+    path = LHTClassifier(gamma=2, normalize=None, confidence="path").fit(X, Y)
     np.testing.assert_allclose(path.predict_confidence(X)[:, 0], [1, 1, 1, v / 2, v / 2, 0.5, 0.5], 1e-14)
 
 
@@ -116,7 +72,7 @@ def test_leaf_without_a_useful_cut_keeps_its_slopes():
     # One level only: block 2 is a leaf, whose membership 37/20 - f/5 - g/12 is clipped to [0, 1].
     #     row   2              4       5              6
     #     p     37/20 - 44/60  21/20   37/20 - 80/60  37/20 - 92/60      = 67/60, 63/60, 31/60, 19/60
-    model = LHTClassifier(gamma=2, normalize=None, max_depth=1).fit(X, LATER)
+    model = LHTClassifier(gamma=2, normalize=None, max_depth=1).fit(X, Y)
     mu = np.array([0, 0, 1, 0, 1, 31 / 60, 19 / 60])
     np.testing.assert_allclose(model.predict_membership(X)[:, 1], mu, 1e-13, 1e-13)
     # d = |FS - 3.5v|, FS = 5.4, 2.8, 7.5, 8.2: 2.95, 0.35, beyond 1.
@@ -139,7 +95,7 @@ def test_gini_cut():
     # SD_f = 7/6 > 0, so the weight is 1, and c is midway between 1 and 2.
     tree = (
         LHTClassifier(offset="gini", normalize=None, max_depth=1, min_samples_split=2)
-        .fit(X[:, :1], LATER)
+        .fit(X[:, :1], Y)
         .trees_[0]
     )
     assert tree.weights(0) == {"x0": 1.0}
@@ -149,7 +105,7 @@ def test_gini_cut():
 
 def test_normalised_by_hand():
     # f = 0 … 6: lower median 3; p5 is the least value that 1/7 >= .05 of the rows reach, 0; p95 likewise 6.
-    model = LHTClassifier().fit(X, LATER)
+    model = LHTClassifier().fit(X, Y)
     centre, scale = model._model.normalisation
     assert centre.tolist() == [3.0, 0.0]
     assert scale == pytest.approx([6 / 3.29, 4 / 3.29], rel=1e-15)

@@ -53,14 +53,8 @@ def to_core(line):
     )
 
 
-@pytest.mark.parametrize("is_quick", [False, True])
-@settings(max_examples=40)
-@given(seed=seeds, has_present=st.booleans(), penalty=st.sampled_from([0.0, 0.1, 1.0]))
-def test_solved_blocks_match_the_reference(is_quick, seed, has_present, penalty):
-    random, data = make_data(seed, 2, penalty=penalty, min_samples_leaf=2.0, max_terms=4)
-    gain = data.weight * np.round(random.normal(size=len(data.z)) + data.z[:, 0], 2)
-    gain[random.random(len(gain)) < 0.1] = 0.0
-    present = draw_line(random, data) if has_present else None
+def check_solution(data, gain, present, is_quick=False):
+    """Check the line that the core finds for a block against the reference."""
     slow = solve(Problem(data, np.arange(len(gain)), gain), present, is_quick)
     line, (wrong, value) = _pieces.solve_compact(
         data.z,
@@ -79,6 +73,34 @@ def test_solved_blocks_match_the_reference(is_quick, seed, has_present, penalty)
         assert tuple(line[0]) == slow.line.features
         np.testing.assert_allclose(line[1], slow.line.weights, rtol=1e-5, atol=1e-6)
         assert line[2] == pytest.approx(slow.line.offset, rel=1e-5, abs=1e-6)
+
+
+@pytest.mark.parametrize("is_quick", [False, True])
+@settings(max_examples=40)
+@given(seed=seeds, has_present=st.booleans(), penalty=st.sampled_from([0.0, 0.1, 1.0]))
+def test_solved_blocks_match_the_reference(is_quick, seed, has_present, penalty):
+    random, data = make_data(seed, 2, penalty=penalty, min_samples_leaf=2.0, max_terms=4)
+    gain = data.weight * np.round(random.normal(size=len(data.z)) + data.z[:, 0], 2)
+    gain[random.random(len(gain)) < 0.1] = 0.0
+    present = draw_line(random, data) if has_present else None
+    check_solution(data, gain, present, is_quick)
+
+
+@pytest.mark.parametrize("is_exact", [True, False])
+@settings(max_examples=4)
+@given(seed=seeds, has_ties=st.booleans())
+def test_blocks_of_many_rows_match_the_reference(is_exact, seed, has_ties):
+    """Sums of more rows than the core sorts at once are sorted by bucket."""
+    random, n_rows = np.random.default_rng(seed), 600
+    z = random.normal(size=(n_rows, 3)).astype(np.float32)
+    z = np.round(z, 1) if has_ties else z
+    z[:5] *= 1000.0  # far beyond all buckets
+    weight = random.integers(1, 3, size=n_rows).astype(np.float64)
+    data = Data(z, weight, penalty=0.1, min_samples_leaf=5.0, max_terms=3)
+    gain = weight * np.round(z[:, 0] - np.abs(z[:, 1]) + random.normal(size=n_rows), 1)
+    if is_exact:
+        gain = np.round(4.0 * gain) / 4.0
+    check_solution(data, gain, Line((0, 1), (np.float32(1.0), np.float32(-0.5)), 0.1))
 
 
 def grow_at_random(random, data, n_leaves):

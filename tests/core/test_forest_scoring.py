@@ -96,6 +96,9 @@ def test_a_row_has_the_same_bits_in_every_batch(mixture, method):
         assert ask(same[:12]).tobytes() == everything[:12].tobytes()
     backwards = ask(rows[::-1])
     assert np.ascontiguousarray(backwards[::-1]).tobytes() == everything.tobytes()
+    model.set_params(n_jobs=2)
+    assert ask(rows).tobytes() == everything.tobytes()
+    model.set_params(n_jobs=None)
 
 
 def test_every_tree_has_the_same_bits_in_every_batch(mixture):
@@ -161,16 +164,6 @@ def test_trees_of_all_classes_without_values_are_rejected(rejects):
         bridge.make_scorer(arrays, np.zeros(3), np.ones(3), np.ones(3) / 3, None)
 
 
-@pytest.mark.parametrize("method", bridge.MODEL_METHODS)
-def test_scores_do_not_depend_on_threads(mixture, method):
-    model, rows = mixture
-    alone = getattr(model, method)(rows)
-    model.set_params(n_jobs=2)
-    together = getattr(model, method)(rows)
-    model.set_params(n_jobs=None)
-    assert together.tobytes() == alone.tobytes()
-
-
 def test_scores_of_mixed_layouts_match_the_reference(mixture):
     model, rows = mixture
     assert_as_reference(model, rows[:3])
@@ -189,15 +182,3 @@ def test_single_leaves_among_other_trees_are_scored():
     for n_rows in (1, 5, 15, 200):  # below and above the number of walks at once
         np.testing.assert_array_equal(both.predict_wolf(X[:15])[:n_rows], both.predict_wolf(X[:n_rows])[:15])
     assert_as_reference(both, X[:15])
-
-
-def test_scoring_no_rows_returns_empty_arrays(mixture):
-    model, rows = mixture
-    assert model._model.scorer.wolf(rows[:0]).shape == (0, 3)
-
-
-@pytest.mark.parametrize("method", bridge.MODEL_METHODS)
-def test_estimators_reject_no_rows(mixture, method, rejects):
-    model, rows = mixture
-    with rejects:
-        getattr(model, method)(rows[:0])

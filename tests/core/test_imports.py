@@ -35,12 +35,6 @@ def test_unknown_names(rejects):
     assert not hasattr(lhtree, "__path_to_nowhere__")
 
 
-def test_the_version_is_that_of_the_distribution():
-    from importlib.metadata import version
-
-    assert lhtree.__version__ == version("lhtree")
-
-
 def test_missing_extra_raises_with_the_remedy(rejects):
     with rejects as caught:
         import_extra("no_such_module.part", "plots")

@@ -24,6 +24,15 @@ def make_rows(n_rows=70, n_features=5, seed=0, n_classes=3):
     return X, y, response
 
 
+def make_table():
+    """Return rows of numbers and a category, and their classes."""
+    pandas = pytest.importorskip("pandas")
+    X, y, _ = make_rows(300)
+    table = pandas.DataFrame(X).assign(category=np.array(["a", "b", None], dtype=object)[y])
+    table.columns = table.columns.astype(str)
+    return table, y
+
+
 def score_round(round_, X):
     """Return the values that a model of one round adds to the raw scores."""
     trees = round_.trees
@@ -65,10 +74,7 @@ def test_staged_raw_scores_match_one_scorer_per_round(boosted, at_a_time, n_rows
 
 
 def test_staged_raw_scores_of_categories_match_one_scorer_per_round(monkeypatch):
-    pandas = pytest.importorskip("pandas")
-    X, y, _ = make_rows(300)
-    table = pandas.DataFrame(X).assign(category=np.array(["a", "b", None], dtype=object)[y])
-    table.columns = table.columns.astype(str)
+    table, y = make_table()
     model = LHBoostClassifier(max_iter=5, random_state=0).fit(table, y)._read()
     coded = model.code(table)
     monkeypatch.setattr("lhtree.tables.rows._BATCH_BYTES", 8 * 9 * 41)
@@ -135,10 +141,7 @@ def test_sums_over_left_out_rows_match_one_scorer_per_estimator(kind, n_threads)
 
 
 def test_sums_over_left_out_rows_of_batches_match_those_of_all_rows(monkeypatch):
-    pandas = pytest.importorskip("pandas")
-    X, y, _ = make_rows(300)
-    table = pandas.DataFrame(X).assign(category=np.array(["a", "b", None], dtype=object)[y])
-    table.columns = table.columns.astype(str)
+    table, y = make_table()
     model = LHForestClassifier(4, random_state=0).fit(table, y)._read()
     coded = model.code(table)
     rng = np.random.default_rng(2)

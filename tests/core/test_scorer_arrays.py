@@ -72,25 +72,17 @@ AS_GOOD = {
 }
 
 
-@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("make", AS_GOOD.values(), ids=AS_GOOD.keys())
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_arrays_of_any_strides_have_the_same_scores(scorer, rows, method, make, dtype):
+def test_arrays_of_any_strides_have_the_same_scores(scorer, rows, make, dtype):
     rows = rows.astype(dtype)
-    ask = getattr(scorer, method)
     given = make(rows)
     np.testing.assert_array_equal(given, rows)
-    expected = ask(rows)
-    assert bits(expected) == bits(ask(given))
-    # The float32 row is the same number in float64, and is scored alike.
-    assert bits(expected) == bits(ask(rows.astype(np.float64)))
-
-
-def test_single_rows_score_as_in_a_batch(scorer):
-    X = np.random.default_rng(2).normal(size=(40, 4))
-    for method in METHODS[:6]:
-        ask = getattr(scorer, method)
-        assert ask(X).tobytes() == b"".join(ask(row[None]).tobytes() for row in X)
+    for ask in (getattr(scorer, method) for method in METHODS):
+        expected = bits(ask(rows))
+        assert expected == bits(ask(given))
+        # The float32 row is the same number in float64, and is scored alike.
+        assert expected == bits(ask(rows.astype(np.float64)))
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -139,11 +131,11 @@ NOT_TAKEN = {
 }
 
 
-@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("make", NOT_TAKEN.values(), ids=NOT_TAKEN.keys())
-def test_inexact_arrays_are_rejected(scorer, method, make):
-    with pytest.raises(TypeError, match="incompatible function arguments"):
-        getattr(scorer, method)(make(np.ones((3, 4))))
+def test_inexact_arrays_are_rejected(scorer, make):
+    for method in METHODS:
+        with pytest.raises(TypeError, match="incompatible function arguments"):
+            getattr(scorer, method)(make(np.ones((3, 4))))
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -183,12 +175,12 @@ def test_estimators_prepare_only_what_the_scorer_does_not_take(monkeypatch):
     assert prepared.pop() is X
 
 
-@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("n_columns", [0, 3, 5])
 @pytest.mark.parametrize("n_rows", [0, 1, 100])
-def test_wrong_widths_are_rejected(scorer, method, n_rows, n_columns, rejects):
-    with rejects:
-        getattr(scorer, method)(np.ones((n_rows, n_columns)))
+def test_wrong_widths_are_rejected(scorer, n_rows, n_columns, rejects):
+    for method in METHODS:
+        with rejects:
+            getattr(scorer, method)(np.ones((n_rows, n_columns)))
 
 
 @pytest.mark.parametrize("n_threads", [-1, 1.5, None, "2"])
@@ -198,7 +190,7 @@ def test_invalid_numbers_of_threads_are_rejected(scorer, n_threads):
 
 
 @pytest.mark.parametrize("n_rows", [1, 100])
-def test_scoring_leaks_no_memory(scorer, n_rows):
+def test_scoring_leaks_no_memory(scorer, n_rows, rejects):
     X = np.ones((n_rows, 4))
     wrong = (np.full((n_rows, 4), np.inf), np.ones((n_rows, 3)), X.astype(int))
 
@@ -208,7 +200,7 @@ def test_scoring_leaks_no_memory(scorer, n_rows):
             for array in results(ask(X)):
                 assert sys.getrefcount(array) <= 3  # the result's, ours, and perhaps the argument's
             assert ask(wrong[0]) is None
-            with pytest.raises(ValueError, match="column"):
+            with rejects:
                 ask(wrong[1])
             with pytest.raises(TypeError, match="incompatible"):
                 ask(wrong[2])

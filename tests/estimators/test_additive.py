@@ -278,27 +278,20 @@ class TestEdits:
         expected = 0.75 * model.decision_function(X) + 0.25 * other.decision_function(X)
         np.testing.assert_allclose(merged.decision_function(X), expected, atol=1e-12)
 
-    @pytest.mark.parametrize(
-        ("method", "arguments", "message"),
-        [
-            (
-                "set",
-                ("size", (0, 1), 1.0),
-                "column='size' is not valid: pass one of the curves: age, income, town",
-            ),
-            ("set", ("age", (5, 3), 1.0), "low below high"),
-            ("set", ("age", "old", 1.0), "a pair"),
-            ("set", ("age", (0, 1), np.nan), "a finite number"),
-            ("set", ("town", "east", 1.0), "one of the categories north, south, west"),
-            ("monotonize", ("town",), "a column of numbers"),
-            ("smooth", ("age", 0), "an integer of at least 1"),
-            ("drop", ("size",), "one of the curves"),
-        ],
-    )
-    def test_unsuitable_edits_are_rejected(self, method, arguments, message):
+    def test_unsuitable_edits_are_rejected(self, rejects):
         *_, editor = self.edit()
-        with pytest.raises(ValueError, match=message):
-            getattr(editor, method)(*arguments)
+        for method, *arguments in (
+            ("set", "size", (0, 1), 1.0),
+            ("set", "age", (5, 3), 1.0),
+            ("set", "age", "old", 1.0),
+            ("set", "age", (0, 1), np.nan),
+            ("set", "town", "east", 1.0),
+            ("monotonize", "town"),
+            ("smooth", "age", 0),
+            ("drop", "size"),
+        ):
+            with rejects:
+                getattr(editor, method)(*arguments)
 
 
 class TestPoints:
@@ -330,17 +323,12 @@ class TestPoints:
         assert page.count("<tr>") == len(frame) - 1
         assert str(table).splitlines()[1].split() == ["base", str(table.base)]
 
-    def test_unsuitable_arguments_are_rejected(self):
+    def test_unsuitable_arguments_are_rejected(self, rejects):
         X, y = make_loans()
         model = AdditiveLHTClassifier(0, **FAST).fit(X, y)
-        for options, message in (
-            ({"pdo": 0}, "pdo=0 is not valid: pass a positive number"),
-            ({"odds": -1}, "odds=-1 is not valid"),
-            ({"base": np.inf}, "base=inf is not valid"),
-            ({"good": 7}, "good=7 is not valid: pass one of the classes 0 and 1"),
-        ):
-            with pytest.raises(ValueError, match=message):
+        for options in ({"pdo": 0}, {"odds": -1}, {"base": np.inf}, {"good": 7}):
+            with rejects:
                 model.points_table(**options)
         wine = AdditiveLHTClassifier(0, **FAST).fit(*load_wine(return_X_y=True))
-        with pytest.raises(ValueError, match="has 3 classes, and a scorecard needs two"):
+        with rejects:
             wine.points_table()

@@ -73,17 +73,6 @@ def test_a_tree_per_class_with_the_same_values_scores_the_same(data, model):
     assert stages[-1].tobytes() == raw.tobytes()
 
 
-def test_contributions_add_up_to_the_raw_scores(data, model):
-    X = data[0][:10]
-    raw = model.decision_function(X)
-    for row in range(10):
-        explanation = model.explain(X[row])
-        for cls, label in enumerate(model.classes_.tolist()):
-            total = explanation.base[label] + sum(explanation.contributions[label].values())
-            assert total == pytest.approx(raw[row, cls], abs=1e-12)
-            assert explanation.raw_score[label] == raw[row, cls]
-
-
 def test_contributions_are_those_of_trees_per_class(data, model):
     X = data[0][:20]
     ours, theirs = np.empty((20, 3, 5)), np.empty((20, 3, 5))
@@ -124,20 +113,6 @@ def test_warm_start_with_other_trees_is_rejected(data, rejects):
         begun.set_params(multi_class="one_per_class", max_iter=7).fit(X, y)
 
 
-def test_batches_give_the_same_model(data):
-    X, y = data
-    batched = LHBoostClassifier(5, random_state=0).fit_batches((X, y), batch_rows=37)
-    assert batched.predict_proba(X).tobytes() == fit(X, y).predict_proba(X).tobytes()
-
-
-@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
-def test_calibrated_models_have_a_map_per_class(data, method):
-    X, y = data
-    calibrated = fit(X, y, calibrate=method)
-    assert calibrated._model.calibration.n_maps == 3
-    np.testing.assert_allclose(calibrated.predict_proba(X).sum(axis=1), 1.0, rtol=1e-12)
-
-
 def test_texts_name_the_class_that_a_block_raises_most():
     X, y = load_iris(return_X_y=True, as_frame=True)
     model = fit(X, np.array(["setosa", "versicolor", "virginica"])[y], 1, max_depth=2)
@@ -145,13 +120,3 @@ def test_texts_name_the_class_that_a_block_raises_most():
     assert "round 0, tree of all classes" in text
     assert len(set(model.trees_[0].heaviest)) > 1
     assert all(name in text for name in model.trees_[0].heaviest)
-
-
-def test_counterfactuals_reach_the_wanted_class(data, model):
-    X, _ = data
-    explanation = model.explain(X[0])
-    wanted = next(label for label in model.classes_.tolist() if label != explanation.prediction)
-    found = explanation.counterfactuals(to=wanted)
-    assert found
-    for one in found:
-        assert one.prediction == wanted

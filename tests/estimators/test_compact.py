@@ -129,11 +129,6 @@ def test_default_penalty_is_larger_for_noisy_rows():
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
 
 
-def test_default_penalty_is_1_where_classes_are_clear():
-    X, y = load_breast_cancer(return_X_y=True)
-    assert CompactLHTClassifier().fit(X, y).penalty_ == 1.0
-
-
 def test_default_penalty_is_not_random():
     X, y = make_noisy(300)
     fits = [CompactLHTClassifier(random_state=seed).fit(X, y) for seed in (None, None, 7)]
@@ -142,7 +137,8 @@ def test_default_penalty_is_not_random():
         np.testing.assert_array_equal(model.predict_proba(X), fits[0].predict_proba(X))
 
 
-def test_default_penalty_of_few_rows_is_1():
+def test_default_penalty_of_few_rows_and_of_clear_classes_is_1():
+    assert CompactLHTClassifier().fit(*load_breast_cancer(return_X_y=True)).penalty_ == 1.0
     X, y = make_noisy(40)
     assert CompactLHTClassifier().fit(X, y).penalty_ == 1.0
     assert CompactLHTRegressor().fit(X, y + 0.5).penalty_ == 1.0

@@ -70,16 +70,6 @@ def test_predictions_during_a_refit_use_one_model(model):
         assert [watcher.result() for watcher in watchers] == [None, None]
 
 
-def test_two_models_in_one_thread_do_not_interfere(fitted):
-    # The workspace is reused by the next call: alternate a wider and a narrower model.
-    model, X = fitted
-    narrow = LHTClassifier().fit(X[:, :2], model.predict(X))
-    first, second = model.predict_proba(X), narrow.predict_proba(X[:, :2])
-    for _ in range(3):
-        np.testing.assert_array_equal(model.predict_proba(X[:10]), first[:10])
-        np.testing.assert_array_equal(narrow.predict_proba(X[:10, :2]), second[:10])
-
-
 def test_fits_in_threads_give_the_same_bits():
     data = [make_clouds(600, 6, 3, seed=seed) for seed in range(6)]
 

@@ -13,6 +13,7 @@ from lhtree import (
     LHBoostRegressor,
     LHForestClassifier,
     LHForestRegressor,
+    LHTClassifier,
     LHTRegressor,
 )
 from support import bridge
@@ -33,7 +34,7 @@ def make_rows(model, n_rows=120, n_classes=3):
 
 def assert_same_model(first, second, X):
     """Compare all arrays, scores and attributes to the last bit."""
-    bridge.assert_same_bits(bridge.arrays_of(first), bridge.arrays_of(second))
+    bridge.assert_same_trees(first, second)
     for method in METHODS:
         if method != "predict_interval" or getattr(first._model.response, "residual", None) is not None:
             assert hasattr(first, method) == hasattr(second, method)
@@ -110,6 +111,20 @@ def test_threads_order_and_copies_do_not_change_the_model(model, tmp_path):
     scorer = lhtree.load_scorer(tmp_path / "model.lht")
     for method in ("predict", *(["predict_interval"] if hasattr(fitted, "oob_prediction_") else [])):
         assert getattr(scorer, method)(X).tobytes() == getattr(fitted, method)(X).tobytes()
+
+
+@pytest.mark.parametrize(
+    "model",
+    [LHTClassifier(), LHForestClassifier(6, random_state=0), LHBoostClassifier(6, **BOOST), LHTRegressor()],
+    ids=str,
+)
+def test_rows_of_weight_0_are_not_read(model):
+    X, y = make_rows(model)
+    weight = np.where(np.arange(len(X)) % 3 == 0, 0.0, 2.0)
+    X[weight == 0.0] = np.inf
+    some = weight > 0.0
+    weighted, alone = clone(model).fit(X, y, weight), clone(model).fit(X[some], y[some], weight[some])
+    bridge.assert_same_trees(weighted, alone)
 
 
 @pytest.mark.parametrize("model", [model for model in THREADED if model.random_state is not None], ids=str)

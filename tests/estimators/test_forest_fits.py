@@ -46,13 +46,6 @@ def test_out_of_bag_scores_match_the_reference(setting, n_classes):
     assert model.oob_score_ == (guess == y[is_scored]).mean()
 
 
-def test_out_of_bag_is_near_the_accuracy_on_new_rows():
-    X, y = make_clouds(1200, 5, 3)
-    model = LHForestClassifier(60, oob_score=True, random_state=0).fit(X[:600], y[:600])
-    assert abs(model.oob_score_ - model.score(X[600:], y[600:])) < 0.05
-    assert not np.isnan(model.oob_decision_function_).any()
-
-
 def test_out_of_bag_where_a_share_rounds_to_all_rows():
     X, y = np.arange(10.0)[:, None], np.arange(10) % 2
     assert np.isnan(LHForestClassifier(2, max_samples=0.99, oob_score=True).fit(X, y).oob_score_)

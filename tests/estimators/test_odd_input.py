@@ -37,34 +37,6 @@ def fit(setting, X, y, weight=None):
 
 
 @every_setting
-def test_constant_columns(setting):
-    X, y = make_clouds(90, 4, 3)
-    X[:, 1] = 7.1
-    model = fit(setting, X, y)
-    assert 1 not in model._model.trees.hyperplane_feature
-    assert model.feature_importances_[1] == 0.0
-
-
-@every_setting
-def test_only_constant_columns(setting):
-    X = np.full((10, 2), 0.1)
-    model = fit(setting, X, np.arange(10) % 2)
-    assert model.n_leaves_ == 1
-    assert model.depth_ == 0
-    np.testing.assert_array_equal(model.feature_importances_, [0.0, 0.0])
-    np.testing.assert_array_equal(model.predict_confidence(X), np.ones((10, 2)))
-
-
-@every_setting
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_forty_equal_rows_with_every_label(setting, n_classes):
-    X = np.repeat([[0.3, -1.7, 5.0]], 40, axis=0)
-    y = np.arange(40) % n_classes
-    model = fit(setting, X, y)
-    np.testing.assert_allclose(model.predict_proba(X[:1])[0], np.bincount(y) / 40, 1e-12)
-
-
-@every_setting
 def test_exclusive_or(setting):
     X = np.tile([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], (10, 1))
     model = fit(setting, X, np.tile([0, 1, 1, 0], 10))
@@ -80,26 +52,6 @@ def test_more_features_than_rows_and_one_row_in_a_class(setting):
     y[7] = 2
     X[7] += 50
     assert fit(setting | {"gamma": 1}, X, y).predict(X[7:8])[0] == 2
-
-
-@every_setting
-@pytest.mark.parametrize("value", [1e300, -1e300, 5e-324, -1e-310, 1.7e308])
-@pytest.mark.parametrize("where", ["column", "cell", "both signs"])
-def test_huge_and_denormal_values(setting, value, where):
-    X, y = make_clouds(80, 4, 2)
-    X[3 if where == "cell" else slice(None), 1] = value * (np.sign(X[:, 1]) if where == "both signs" else 1)
-    assert fit(setting, X, y).score(X, y) > 0.5
-
-
-@every_setting
-def test_missing_values(setting):
-    X, y = make_clouds(90, 4, 3)
-    X[np.random.default_rng(0).random(X.shape) < 0.2] = np.nan
-    X[:, 3] = np.nan
-    X[5] = np.nan
-    model = fit(setting, X, y)
-    at_centre = np.where(np.isnan(X), model._model.normalisation.centre, X)
-    assert model.predict_proba(X).tobytes() == model.predict_proba(at_centre).tobytes()
 
 
 def as_memory_map(X, path):
@@ -141,7 +93,7 @@ def test_layout_in_memory_does_not_matter(form, dtype, tmp_path):
     X = (np.round(X * 8) / 8).astype(dtype)
     other = FORMS[form](X, tmp_path)
     usual, model = LHTClassifier().fit(X, y), LHTClassifier().fit(other, y)
-    bridge.assert_same_bits(bridge.arrays_of(usual), bridge.arrays_of(model))
+    bridge.assert_same_trees(usual, model)
     for method in bridge.MODEL_METHODS:
         np.testing.assert_array_equal(getattr(usual, method)(X), getattr(usual, method)(other))
 
@@ -152,7 +104,7 @@ def test_dtypes_of_numbers_do_not_matter(dtype):
     X = np.clip(np.abs(X) * 10, 0, 127).astype(dtype)
     same = LHTClassifier().fit(X.astype(np.float64), y)
     model = fit({}, X, y)
-    bridge.assert_same_bits(bridge.arrays_of(same), bridge.arrays_of(model))
+    bridge.assert_same_trees(same, model)
 
 
 def test_broadcast_rows_are_accepted():
@@ -220,21 +172,7 @@ def test_weights_whose_ratio_is_beyond_every_float(class_weight):
         assert model.trees_[0].n_target[0] == pytest.approx(model.trees_[0].weight[0] / 2)
 
 
-def test_rows_of_no_weight_are_ignored():
-    X, y = make_clouds(120, 4, 3)
-    weight = np.where(y == 2, 0.0, 1.0)
-    X[y == 2] = np.inf  # not read
-    model = LHTClassifier().fit(X, y, weight)
-    assert model.classes_.tolist() == [0, 1]
-    bridge.assert_same_bits(
-        bridge.arrays_of(model), bridge.arrays_of(LHTClassifier().fit(X[y < 2], y[y < 2]))
-    )
-
-
-@every_setting
-def test_trees_work_in_adaboost(setting):
+def test_trees_work_in_adaboost():
     X, y = make_clouds(150, 4, 3)
-    boosted = AdaBoostClassifier(
-        LHTClassifier(**setting).set_params(max_depth=2), n_estimators=5, random_state=0
-    )
+    boosted = AdaBoostClassifier(LHTClassifier(max_depth=2), n_estimators=5, random_state=0)
     assert boosted.fit(X, y).score(X, y) > 0.6

@@ -87,14 +87,6 @@ def test_the_same_trees_for_each_class_score_the_same(model, data):
     assert split.score("proba", data[0]).tobytes() == model.predict_proba(data[0]).tobytes()
 
 
-def test_probabilities_of_chosen_leaf_sizes_are_never_0(data):
-    X, y = data
-    assert (fit(X, y, min_samples_leaf=1).predict_proba(X) == 0.0).any()
-    chosen = fit(X, y)
-    assert chosen.min_samples_leaf == "auto"
-    assert chosen.predict_proba(X).min() > 0.0
-
-
 def test_explanations_add_up(model, data):
     X = data[0][:15]
     frame = model.explain_batch(X)

@@ -15,7 +15,6 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 import lhtree
 from lhtree import LHBoostClassifier, LHForestClassifier, LHTClassifier
-from lhtree.tables.errors import TableWarning
 from support import bridge
 from support.attacks import catch, describe, is_refusal, predict
 from support.clouds import make_clouds
@@ -189,7 +188,7 @@ def test_every_parameter_has_rejected_values():
 
 def same_model(data, first, second, estimator=LHTClassifier):
     models = [estimator(**arguments).fit(*data) for arguments in (first, second)]
-    bridge.assert_same_bits(*map(bridge.arrays_of, models))
+    bridge.assert_same_trees(*models)
     assert models[0].predict_proba(data[0]).tobytes() == models[1].predict_proba(data[0]).tobytes()
 
 
@@ -294,7 +293,7 @@ def test_equivalent_values_of_boosting_parameters(given, meant):
     y[:90] = 0
     own = {"max_iter": 4, "random_state": 0}
     models = [LHBoostClassifier(**own | some).fit(X, y) for some in (given, meant)]
-    bridge.assert_same_bits(*map(bridge.arrays_of, models))
+    bridge.assert_same_trees(*models)
 
 
 def test_effects_of_boosting_parameters():
@@ -323,61 +322,20 @@ def test_effects_of_boosting_parameters():
     assert fit(shrinkage=1e9).hyperplane_weight.tobytes() != fit().hyperplane_weight.tobytes()
 
 
-def test_class_weights_and_a_rare_class():
-    X, y = make_clouds(300, 3, 2)
-    y = np.where(np.arange(300) % 7 == 0, y, 0)
-    plain, balanced = (
-        LHBoostClassifier(8, random_state=0, class_weight=weight).fit(X, y) for weight in (None, "balanced")
+def test_monotonic_constraints_by_name_and_position(tmp_path):
+    pd = pytest.importorskip("pandas")
+    X, y = make_clouds(600, 4, 2)
+    X[::9, 2] = np.nan
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(e=np.array(["u", "v"])[y])
+    model = LHBoostClassifier(3, monotonic_cst={"b": 1, "d": 0}, random_state=0).fit(frame, y)
+    by_place = LHBoostClassifier(3, monotonic_cst=[0, 1, 0, 0, 0], random_state=0).fit(frame, y)
+    bridge.assert_same_trees(model, by_place)
+    for saved in (model, by_place.set_params(monotonic_cst=np.array([0, 1, 0, 0, 0]))):
+        lhtree.save(saved, tmp_path / "model.lht")
+        kept = lhtree.load(tmp_path / "model.lht").monotonic_cst
+        assert kept == ({"b": 1, "d": 0} if saved is model else [0, 1, 0, 0, 0])
+    three = np.arange(600) % 3
+    none, zeros = (
+        LHBoostClassifier(3, monotonic_cst=cst, random_state=0).fit(X, three) for cst in (None, [0] * 4)
     )
-    assert balanced.predict_proba(X)[:, 1].mean() > 2 * plain.predict_proba(X)[:, 1].mean()
-    weight = np.where(y == 1, 300 / (2 * y.sum()), 300 / (2 * (300 - y.sum())))
-    again = LHBoostClassifier(8, random_state=0).fit(X, y, weight)
-    assert again.predict_proba(X).tobytes() == balanced.predict_proba(X).tobytes()
-
-
-class TestMonotonic:
-    def data(self):
-        rng = np.random.default_rng(0)
-        X = rng.normal(size=(600, 4))
-        X[::9, 2] = np.nan
-        raw = np.sin(2 * X[:, 0]) + 0.7 * X[:, 1] - np.nan_to_num(X[:, 2]) * X[:, 3]
-        return X, (raw + rng.normal(0, 0.5, 600) > 0).astype(int)
-
-    def scan(self, model, X, feature):
-        """Steps of the raw score along a feature, of rows that are otherwise as they are."""
-        values = np.concatenate([np.linspace(-12, 12, 80), np.sort(X[:, feature][~np.isnan(X[:, feature])])])
-        rows = np.repeat(X[:25], len(values), axis=0)
-        rows[:, feature] = np.tile(np.sort(values), 25)
-        return np.diff(model.decision_function(rows).reshape(25, -1), axis=1)
-
-    @pytest.mark.parametrize("direction", ["mixed", "single"])
-    def test_no_violation(self, direction):
-        X, y = self.data()
-        signs = [1, -1, 1, 0]  # two contradict the data
-        own = {"direction": direction, "learning_rate": 0.3, "min_samples_leaf": 5, "random_state": 0}
-        with pytest.warns(TableWarning, match="monotonic_cst=-1 of column 'x1' opposes"):
-            model = LHBoostClassifier(20, **own, monotonic_cst=signs).fit(X, y)
-        free = LHBoostClassifier(20, **own).fit(X, y)
-        for feature, sign in enumerate(signs[:3]):
-            assert (sign * self.scan(model, X, feature) >= 0.0).all()
-            assert (sign * self.scan(free, X, feature) < 0.0).any()
-        assert {-1.0, 1.0} < set(np.sign(self.scan(model, X, 3)).ravel().tolist())
-        is_wide = np.diff(model._model.trees.hyperplane_ptr) > 1
-        assert is_wide.any() == (direction == "mixed")
-
-    def test_constraints_by_name_and_position(self, tmp_path):
-        pd = pytest.importorskip("pandas")
-        X, y = self.data()
-        frame = pd.DataFrame(X, columns=list("abcd")).assign(e=np.array(["u", "v"])[y])
-        model = LHBoostClassifier(3, monotonic_cst={"b": 1, "d": 0}, random_state=0).fit(frame, y)
-        by_place = LHBoostClassifier(3, monotonic_cst=[0, 1, 0, 0, 0], random_state=0).fit(frame, y)
-        bridge.assert_same_bits(bridge.arrays_of(model), bridge.arrays_of(by_place))
-        for saved in (model, by_place.set_params(monotonic_cst=np.array([0, 1, 0, 0, 0]))):
-            lhtree.save(saved, tmp_path / "model.lht")
-            kept = lhtree.load(tmp_path / "model.lht").monotonic_cst
-            assert kept == ({"b": 1, "d": 0} if saved is model else [0, 1, 0, 0, 0])
-        three = np.arange(600) % 3
-        none, zeros = (
-            LHBoostClassifier(3, monotonic_cst=cst, random_state=0).fit(X, three) for cst in (None, [0] * 4)
-        )
-        bridge.assert_same_bits(bridge.arrays_of(none), bridge.arrays_of(zeros))
+    bridge.assert_same_trees(none, zeros)

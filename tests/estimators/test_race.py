@@ -190,15 +190,6 @@ def test_trees_of_all_classes_have_one_and_a_half_times_the_rate():
     assert one == pytest.approx(1.5 * each, rel=1e-3)
 
 
-def test_noise_makes_steps_smaller():
-    rates = []
-    for noise in (0.0, 3.0, 1e6):
-        X, response = make_rows(1000, noise)
-        rates.append(LHBoostClassifier(80, max_depth=6, random_state=0).fit(X, response > 0.0).learning_rate_)
-    assert rates[0] > float(f"{by_rows(1000, 80):.4g}")
-    assert rates[0] > 2.0 * rates[1] > 2.0 * rates[2]
-
-
 def test_random_labels_leave_little_more_than_the_base():
     X = np.random.default_rng(0).normal(size=(1500, 4))
     y = np.random.default_rng(1).integers(0, 2, len(X))

@@ -12,8 +12,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.metrics import r2_score
 from sklearn.tree import DecisionTreeRegressor
 
-from lhtree import LHForestRegressor, LHTClassifier, LHTRegressor, load, load_scorer, save
-from support import bridge
+from lhtree import LHForestRegressor, LHTRegressor, load, load_scorer, save
 from support.strategies import DIRECTIONS
 
 TREE, FOREST = LHTRegressor(), LHForestRegressor(8, random_state=0)
@@ -35,23 +34,6 @@ def test_predictions_follow_scale_and_shift_of_the_response(friedman, model, dir
     np.testing.assert_array_equal(clone(model).fit(X, y * 1024.0).predict(X), expected * 1024.0)
     np.testing.assert_array_equal(clone(model).fit(X, y / 2.0**900).predict(X), expected / 2.0**900)
     np.testing.assert_allclose(clone(model).fit(X, y + 37.0).predict(X) - 37.0, expected, 0, 1e-9)
-
-
-@pytest.mark.parametrize("direction", DIRECTIONS)
-def test_response_of_0_and_1_gives_the_tree_of_the_classifier(direction):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(400, 5))
-    y = (X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * rng.normal(size=400) > 0).astype(int)
-    classes = LHTClassifier(direction=direction, offset="gini", min_samples_split=2, min_samples_leaf=1).fit(
-        X, y
-    )
-    numbers = LHTRegressor(direction=direction, min_samples_leaf=1, pruning=0).fit(X, y)
-    np.testing.assert_array_equal(numbers.apply(X), classes.apply(X))
-    for ours, theirs in zip(
-        bridge.trees_of(numbers)[0].weights, bridge.trees_of(classes)[0].weights, strict=True
-    ):
-        assert list(ours) == list(theirs)
-        np.testing.assert_allclose(list(ours.values()), list(theirs.values()), 0, 1e-6)
 
 
 @BOTH

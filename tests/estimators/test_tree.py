@@ -60,7 +60,7 @@ def test_names_of_frames_are_kept_and_checked(kind):
     assert model.feature_names_in_.tolist() == NAMES
     assert model.trees_[0].feature_names == NAMES
     plain = LHTClassifier().fit(X, y)
-    bridge.assert_same_bits(bridge.arrays_of(plain), bridge.arrays_of(model))
+    bridge.assert_same_trees(plain, model)
     for method in bridge.MODEL_METHODS:
         np.testing.assert_array_equal(getattr(model, method)(frame), getattr(plain, method)(X))
 
@@ -89,43 +89,16 @@ def test_models_from_read_only_memory_maps(three, tmp_path):
     assert copy.trees_[0].to_frame().equals(model.trees_[0].to_frame())
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("n_rows", [1, 2, 63, 64, 240])
-def test_fast_and_slow_path_give_the_same_bits(three, dtype, n_rows):
-    X, y = three
-    X = X.astype(dtype)
-    model = LHTClassifier().fit(X, y)
-    rows = X[:n_rows]
-    for method in bridge.MODEL_METHODS:
-        fast = getattr(model, method)(rows)
-        assert (
-            getattr(model, method)(rows.view(np.memmap)).tobytes() == fast.tobytes()
-        )  # not exactly an ndarray
-        assert getattr(model, method)(rows.tolist()).tobytes() == fast.tobytes()
-        one_by_one = np.concatenate([getattr(model, method)(rows[[i]]) for i in range(n_rows)])
-        assert one_by_one.tobytes() == fast.tobytes()
-
-
-def test_fast_path_does_not_encode_exact_arrays(two, monkeypatch):
-    X, y = two
-    model = LHTClassifier().fit(X, y)
-    expected = model.predict_proba(X)
-    monkeypatch.setattr("lhtree.tables.encoding.Encoding.code", None)
-    np.testing.assert_array_equal(model.predict_proba(X), expected)
-    with pytest.raises(TypeError, match="not callable"):
-        model.predict_proba(X.tolist())
-
-
 def test_class_weight_multiplies_into_sample_weight(two):
     X, y = two
     weight = np.random.default_rng(0).integers(1, 5, 200)
     both = LHTClassifier(class_weight={1: 3.0}).fit(X, y, weight)
     one = LHTClassifier().fit(X, y, weight * np.where(y == 1, 3.0, 1.0))
-    bridge.assert_same_bits(bridge.arrays_of(one), bridge.arrays_of(both))
+    bridge.assert_same_trees(one, both)
 
 
 def test_second_fit_replaces_the_first(two, three):
     model = LHTClassifier().fit(*two).fit(*three)
     fresh = LHTClassifier().fit(*three)
-    bridge.assert_same_bits(bridge.arrays_of(fresh), bridge.arrays_of(model))
+    bridge.assert_same_trees(fresh, model)
     assert set(model.__dict__) == set(fresh.__dict__)

@@ -339,7 +339,7 @@ def test_a_change_of_a_single_feature_is_among_few(wine, wine_tree):
     assert n_single
 
 
-def test_immutable_and_one_way_columns_are_respected():
+def test_immutable_and_one_way_columns_are_respected(rejects):
     X, y = make_clouds(300, 4, 2, seed=4)
     model = LHBoostClassifier(20, random_state=0).fit(X, y)
     n_found = 0
@@ -354,11 +354,11 @@ def test_immutable_and_one_way_columns_are_respected():
             n_found += 1
     assert n_found > 10
     explanation = model.explain(X[0])
-    with pytest.raises(ValueError, match="no column may change"):
+    with rejects:
         explanation.counterfactuals(["x0"], immutable=["x0"])
-    with pytest.raises(ValueError, match="only rise and only fall"):
+    with rejects:
         explanation.counterfactuals(rising=["x0"], falling=["x0"])
-    with pytest.raises(ValueError, match="rising='income' is not valid: pass names of features"):
+    with rejects:
         explanation.counterfactuals(rising="income")
 
 

@@ -140,14 +140,14 @@ def test_unsupported_classes_are_rejected(again, rejects):
             again(model)
 
 
-def test_unsupported_parameters_are_rejected(again, two):
+def test_unsupported_parameters_are_rejected(again, two, rejects):
     model = LHTClassifier(random_state=np.random.RandomState(0)).fit(*two)
     with pytest.raises(TypeError, match=r"random_state=RandomState.*model\.set_params\(random_state=None\)"):
         again(model)
     again(model.set_params(random_state=None))
-    with pytest.raises(TypeError, match="alpha=nan cannot be saved"):
+    with rejects:
         again(model.set_params(alpha=np.nan))
-    with pytest.raises(ValueError, match=r"cannot be saved.* n_jobs is not a number of threads"):
+    with rejects:
         again(model.set_params(alpha=0.0, n_jobs=0))
 
 

@@ -83,11 +83,11 @@ def test_damaged_models_in_pickles_are_rejected(fitted):
         other.__setstate__(state | {"_model": zlib.compress(b"not a model")})
 
 
-def test_models_that_cannot_be_packed_raise_an_error(monkeypatch):
+def test_models_that_cannot_be_packed_raise_an_error(monkeypatch, rejects):
     model = lhtree.LHTClassifier().fit(np.arange(20.0)[:, None], np.arange(20) < 10)
     damaged = replace(model._model, seed=-1)
     monkeypatch.setattr(model, "_model", damaged)
-    with pytest.raises(ValueError, match="cannot be saved"):
+    with rejects:
         pickle.dumps(model)
 
 

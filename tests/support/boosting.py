@@ -36,9 +36,7 @@ def boost(
     seed=0,
     n_threads=1,
     X_val=None,
-    codes_val=None,
     bins=None,
-    progress=None,
     **given,
 ):
     """Boost in the core, on values that are normalised already unless `centre` and `scale` are given.
@@ -51,11 +49,11 @@ def boost(
     try:
         parts = Partitions(
             [], np.asarray(X), y, options, n_classes=n_classes, seed=seed, n_threads=n_threads,
-            X_val=X_val, codes_val=codes_val, bins=bins, **given,
+            X_val=X_val, bins=bins, **given,
         )  # fmt: skip
     except InfiniteError:
         return None
-    found = parts.boost(parts.rows[0], n_rounds=n_rounds, n_threads=n_threads, progress=progress, **of_rounds)
+    found = parts.boost(parts.rows[0], n_rounds=n_rounds, n_threads=n_threads, **of_rounds)
     return found | {"bins": parts.bins.arrays()}
 
 
@@ -98,7 +96,6 @@ class Partitions:
         scale=None,
         n_threads=1,
         X_val=None,
-        codes_val=None,
         bins=None,
     ):
         self.options, self.seed, n_rows = options or Options(), seed, len(y)
@@ -132,7 +129,7 @@ class Partitions:
             raise InfiniteError
         coded = [self.bins.encode(X, codes, n_threads)]
         if X_val is not None:
-            coded.append(self.bins.encode(X_val, codes_val, n_threads))
+            coded.append(self.bins.encode(X_val, None, n_threads))
         if any(some is None for some in coded):
             raise InfiniteError
         coded = np.concatenate(coded)
@@ -236,12 +233,11 @@ def offset_of(cut, bins):
     return edges[cut.code] if cut.code < len(edges) else BEYOND
 
 
-def make_scorer(boosted, *, is_number=False):
+def make_scorer(boosted):
     """A `Scorer` of a result of `boost` on values that are normalised already; of a response, with raw scores only."""
-    is_number = is_number or (len(boosted["first"]) == 1 and boosted["trees"]["target"][0] == 0)
     n_features, n_targets = len(boosted["bins"]["missing"]), len(boosted["first"])
     n_classes, link = (2, "logistic") if n_targets == 1 else (n_targets, "softmax")
-    if boosted["trees"]["target"][0] <= 0 and is_number:
+    if n_targets == 1 and boosted["trees"]["target"][0] == 0:
         n_classes, link = 0, "identity"
     return bridge.make_scorer(
         boosted["trees"],

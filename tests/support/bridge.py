@@ -130,6 +130,11 @@ def assert_same_bits(first, second):
         assert values.tobytes() == second[name].tobytes(), name
 
 
+def assert_same_trees(one, other):
+    """Two fitted estimators have the same trees to the last bit."""
+    assert_same_bits(arrays_of(one), arrays_of(other))
+
+
 def assert_same_partition(first, second):
     """Two labellings of rows put the same rows together."""
     n_pairs = len(np.unique(np.column_stack([first, second]), axis=0))
