@@ -10,9 +10,12 @@ from sklearn.datasets import load_wine
 from sklearn.exceptions import NotFittedError
 
 from lhtree import (
+    AdditiveLHTClassifier,
     CompactLHTClassifier,
+    CompactLHTRegressor,
     LHBoostClassifier,
     LHBoostRegressor,
+    LHEnsembleRegressor,
     LHForestClassifier,
     LHTClassifier,
     LHTRegressor,
@@ -134,7 +137,7 @@ def test_the_shape_of_refused_rows_is_that_of_the_table(rejects):
         model.explain(X.iloc[:3])
 
 
-@pytest.mark.parametrize("kind", ["missing in all rows", "rows without weight"])
+@pytest.mark.parametrize("kind", ["missing in all rows", "rows without weight", "constant"])
 @pytest.mark.parametrize(
     "model",
     [
@@ -144,6 +147,9 @@ def test_the_shape_of_refused_rows_is_that_of_the_table(rejects):
         CompactLHTClassifier(),
         LHTRegressor(),
         LHBoostRegressor(max_iter=3),
+        CompactLHTRegressor(),
+        AdditiveLHTClassifier(max_iter=3, n_bags=2),
+        LHEnsembleRegressor(max_iter=3, random_state=0),
     ],
     ids=str,
 )
@@ -155,11 +161,13 @@ def test_columns_without_a_known_category_are_explained(model, kind):
     weight = np.ones(40)
     if kind == "rows without weight":
         X.loc[:3, "c"], weight[:4] = "u", 0.0
+    if kind == "constant":
+        X["c"] = "u"
     model = model.fit(X, (X["a"] > 0).astype(int), weight)
     explanation = model.explain(X.iloc[0])
-    assert explanation.row["c"] is None
+    assert explanation.row["c"] == ("u" if kind == "constant" else None)
     assert str(explanation)
     assert explanation._repr_html_()
     explanation.counterfactuals(to=None if explanation.classes else (None, explanation.prediction - 1e-3))
     assert (model.explain_batch(X)["contribution.c"] == 0.0).all()
-    assert [effect.column for effect in model.effects(X)] == ["a"]
+    assert [effect.column for effect in model.effects(X)] == (["a", "c"] if kind == "constant" else ["a"])
