@@ -9,10 +9,11 @@ separates its rows.
 # There is one tree per class. ``beta`` drops features with small weights, so the hyperplanes of the second
 # model are sparser.
 import matplotlib.pyplot as plt
+import numpy as np
 from sklearn.datasets import load_wine
 from sklearn.model_selection import train_test_split
 
-from lhtree import LHTClassifier, plot_block, plot_tree, plot_weights
+from lhtree import LHTClassifier, plot_block, plot_tree, weight_table
 
 wine = load_wine(as_frame=True)
 y = wine.target.map(dict(enumerate(wine.target_names)))
@@ -39,10 +40,18 @@ plt.show()
 # %%
 # The weights
 # -----------
-# The weights of every branching block, a panel per class. Violet weights are evidence for the class, red ones
-# against it.
+# :func:`~lhtree.weight_table` has the weights of every branching block. The sign of ``lift`` turns them into evidence
+# for the class (violet) or against it (orange).
 for beta, model in models.items():
-    figure = plot_weights(model)[0].figure
+    figure, axes = plt.subplots(1, 3, figsize=(10, 4), sharey=True, layout="constrained")
+    for tree, ax in enumerate(axes):
+        table = weight_table(model, tree)
+        evidence = table.weights * np.sign(table.lift)[:, None]
+        image = ax.imshow(evidence.T, cmap="PuOr", vmin=-1, vmax=1, aspect="auto")
+        ax.set(title=model.classes_[tree], xlabel="branching block")
+        ax.set_xticks(range(len(table.block)), table.block)
+    axes[0].set_yticks(range(len(table.feature_names)), table.feature_names)
+    figure.colorbar(image, ax=axes, label="weight for the class")
     figure.suptitle(f"Feature weights of every branching block (beta = {beta:g})", fontsize=10)
 plt.show()
 

@@ -48,7 +48,6 @@ from .plot import plot_membership as plot_membership
 from .plot import plot_path as plot_path
 from .plot import plot_rounds as plot_rounds
 from .plot import plot_tree as plot_tree
-from .plot import plot_weights as plot_weights
 from .reports import report as report
 from .reports._document import document as document
 from .reports._drift import drift_report as drift_report

@@ -89,6 +89,6 @@ import matplotlib
 matplotlib.use("agg")
 import lhtree
 scorer = lhtree.load_scorer({str(Path(__file__).parents[1] / "models" / "tree.lht")!r})
-lhtree.plot_tree(scorer), lhtree.plot_weights(scorer), lhtree.plot_path(scorer.explain([0.0] * 4))
+lhtree.plot_tree(scorer), lhtree.plot_path(scorer.explain([0.0] * 4))
 """
     assert "sklearn" not in loaded_after(code)

@@ -14,7 +14,7 @@ from lhtree import (
     plot_tree,
 )
 from lhtree.describe.palette import AGAINST, FOR
-from lhtree.plot._block import find_sums
+from lhtree.plot._block import find_rows
 from lhtree.plot._curves import find_losses
 from lhtree.plot._path import find_rungs
 from support import pictures
@@ -93,16 +93,16 @@ def test_rows_without_a_feature_sum_are_counted():
         for block in np.flatnonzero(~view.is_leaf)
         if view.conditions(block).subject == "x1"
     )
-    facts = find_sums(model, X, y, block, tree)
+    facts = find_rows(model, X, y, block, tree)
     indicator, block_ptr = model.decision_path(X)
     inside = indicator[:, block_ptr[tree] + block].toarray()[:, 0] == 1
     is_missing = np.isnan(X[inside, 1])
     assert is_missing.sum() > 1
-    assert f"{is_missing.sum()} rows to the" in facts.without
+    assert f"{is_missing.sum()} rows to the" in facts.count_missing()
     assert np.isinf(facts.feature_sum).sum() == is_missing.sum()
     assert np.isfinite(list(facts.extremes.values())).all()
-    assert sum(facts.count(side)[0] for side in (True, False)) == inside.sum()
-    assert facts.without in plot_block(model, X, y, block, tree=tree).get_xlabel()
+    assert sum(len(facts.on_side(side)) for side in (True, False)) == inside.sum()
+    assert facts.count_missing() in plot_block(model, X, y, block, tree=tree).get_xlabel()
 
 
 def test_curves_are_probabilities():

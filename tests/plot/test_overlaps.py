@@ -13,7 +13,6 @@ from lhtree import (
     plot_path,
     plot_rounds,
     plot_tree,
-    plot_weights,
 )
 from support import pictures
 from support.boosted import find_wrong_words, fit_boosted
@@ -44,8 +43,6 @@ SOME = (*FEW[:3], "one leaf", "many features", *BOOSTED, *REGRESSIONS)
 ALL = (*FEW, *BOOSTED, *REGRESSIONS)
 PLOTS = {
     "tree": (lambda model, X, y: plot_tree(model, tree=-1), tuple(MODELS)),
-    "weights": (lambda model, X, y: plot_weights(model), SOME),
-    "weights of a tree": (lambda model, X, y: plot_weights(model, tree=-1), BOOSTED),
     "gain": (lambda model, X, y: plot_importances(model), SOME[:7]),
     "contribution": (lambda model, X, y: plot_importances(model, X, kind="contribution"), SOME[5:]),
     "first block": (lambda model, X, y: plot_block(model, X, y, 0), ALL),

@@ -11,7 +11,7 @@ from lhtree import (
     plot_rounds,
     plot_tree,
 )
-from lhtree.plot._block import find_responses
+from lhtree.plot._block import find_rows
 from lhtree.plot._curves import find_losses
 from lhtree.plot._path import find_rungs
 from support.pictures import find_flaws, written
@@ -48,12 +48,13 @@ def test_card_has_the_mean_response():
 
 def test_block_has_mean_responses_of_both_sides():
     model, X, y = fit_regression("flat")
-    facts, view = find_responses(model, X, y, 0), model.trees_[0]
-    assert facts.mean(True) == pytest.approx(view.value[view.left[0]])
-    assert facts.mean(False) == pytest.approx(view.value[view.right[0]])
+    facts, view = find_rows(model, X, y, 0), model.trees_[0]
+    mean = facts.on_side(True).mean()
+    assert mean == pytest.approx(view.value[view.left[0]])
+    assert facts.on_side(False).mean() == pytest.approx(view.value[view.right[0]])
     np.testing.assert_array_equal(facts.goes_left, facts.feature_sum < facts.offset)
-    assert any(
-        f"mean {facts.amounts.write(facts.mean(True))}" in text for text in written(plot_block(model, X, y))
+    assert f", mean {model._model.amounts.plain().write(mean)}" in plot_block(model, X, y).get_title(
+        loc="left"
     )
 
 

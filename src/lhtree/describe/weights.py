@@ -129,13 +129,6 @@ class WeightTable:
         frame: pd.DataFrame = pandas.concat([place, weights], axis=1)
         return frame
 
-    def per_class_frame(self) -> pd.DataFrame:
-        """Return ``per_class`` with one row per feature and one column per class."""
-        pandas = import_extra("pandas", "pandas")
-        columns = {label: list(weights.values()) for label, weights in self.per_class().items()}
-        frame: pd.DataFrame = pandas.DataFrame(columns, index=self.feature_names)
-        return frame
-
 
 def weight_table(model: Any, tree: int | None = None) -> WeightTable:
     """Return weights and offsets of every branching block, and their means per class.
@@ -162,30 +155,6 @@ def weight_table(model: Any, tree: int | None = None) -> WeightTable:
     """
     fitted = read(model, takes_numbers=True)
     return _tabulate(fitted, choose_trees(tree, fitted.trees.n_trees))
-
-
-def mean_weights(fitted: Model) -> NDArray[np.float64]:
-    """Return ``WeightTable.per_class`` by target, shape (n_targets, m), or by class for trees of all classes.
-
-    The table of all blocks is not needed.
-    """
-    trees = fitted.trees
-    branching = trees.left >= 0
-    of_class, lift = _find_lift(fitted, np.flatnonzero(branching))
-    first = max(fitted.head.first_target, 0)
-    n_targets = fitted.head.n_outputs - first
-    target = np.zeros(trees.n_blocks, dtype=np.int64)
-    target[branching] = of_class - first
-    turn = np.zeros(trees.n_blocks)
-    turn[branching] = np.sign(lift) * trees.weight[branching]
-    block = np.repeat(np.arange(trees.n_blocks), np.diff(trees.hyperplane_ptr))
-    cell = target[block] * fitted.n_features + trees.hyperplane_feature
-    turned = turn[block] * trees.hyperplane_weight
-    size = n_targets * fitted.n_features
-    sums = np.bincount(cell, weights=turned, minlength=size).reshape(n_targets, -1)
-    total = np.bincount(target[branching], weights=trees.weight[branching], minlength=n_targets)
-    means: NDArray[np.float64] = sums / np.where(total > 0.0, total, 1.0)[:, None]
-    return means
 
 
 def _find_lift(fitted: Model, blocks: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.float64]]:

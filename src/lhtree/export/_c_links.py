@@ -52,12 +52,13 @@ class Number:
 
     value: str
     needs_exponential: bool = False
+    sort: str = ""  # the order of several numbers
     leaf_meaning = "Values"
 
     def write(self, fitted: Model, walks: Walks, known: Texts) -> Texts:
         """Return the parts of the file that depend on the link."""
         if fitted.outputs:
-            return _write_numbers(fitted, walks, known, "")
+            return _write_numbers(fitted, walks, known, self.sort)
         predict = Template(NUMBER).substitute(known, n_planes=len(walks.planes), value=self.value)
         return _write_sums(fitted) | {
             "declaration": Template("double ${name}_predict(const double *x);").substitute(known),
@@ -66,16 +67,6 @@ class Number:
             "classes_body": "",
             "predict": (_write_exponential() if self.needs_exponential else "") + predict,
         }
-
-
-class SortedNumbers:
-    """Several sums of numbers, in ascending order."""
-
-    leaf_meaning = "Values"
-
-    def write(self, fitted: Model, walks: Walks, known: Texts) -> Texts:
-        """Return the parts of the file that depend on the link."""
-        return _write_numbers(fitted, walks, known, SORT)
 
 
 @dataclass(frozen=True)
@@ -90,9 +81,7 @@ class RawScores:
         link, before = self.link, _write_exponential()
         if fitted.calibration is not None:
             link, before = CALIBRATED, _write_calibration(fitted, known)
-        facts = {"n_planes": len(walks.planes), "n_scores": fitted.head.n_scores, "link": link}
-        add_values = ADD_TARGETS if walks.shares is None else ADD_CLASSES
-        predict = Template(BOOSTED).substitute(known, add_values=add_values, **facts)
+        predict = _write_scores(walks, known, str(fitted.head.n_scores), "probabilities", link)
         return _write_sums(fitted) | _write_classes(fitted, known) | {"predict": before + predict}
 
 
@@ -124,10 +113,7 @@ class Wolf:
 def _write_numbers(fitted: Model, walks: Walks, known: Texts, sort: str) -> Texts:
     """Return the parts of links that predict several numbers."""
     facts = known | {
-        "n_planes": str(len(walks.planes)),
         "n_scores": str(fitted.head.n_scores),
-        "add_values": ADD_TARGETS if walks.shares is None else ADD_CLASSES,
-        "sort": sort,
         "outputs": strings([check_text(name, "output", "C") for name in fitted.head.names]),
     }
     texts = {
@@ -135,9 +121,17 @@ def _write_numbers(fitted: Model, walks: Walks, known: Texts, sort: str) -> Text
         "result_meaning": NUMBERS_RESULT,
         "classes_head": OUTPUTS_HEAD,
         "classes_body": OUTPUTS_BODY,
-        "predict": NUMBERS,
     }
-    return _write_sums(fitted) | {name: Template(text).substitute(facts) for name, text in texts.items()}
+    predict = _write_scores(walks, known, f"{known['macro']}_N_OUTPUTS", "values", sort + NUMBERS)
+    written = {name: Template(text).substitute(facts) for name, text in texts.items()}
+    return _write_sums(fitted) | written | {"predict": predict}
+
+
+def _write_scores(walks: Walks, known: Texts, n_scores: str, result: str, finish: str) -> str:
+    """Return the function that adds up several scores; ``finish`` writes the result."""
+    facts = {"n_scores": n_scores, "result": result, "finish": finish, "n_planes": str(len(walks.planes))}
+    add_values = ADD_TARGETS if walks.shares is None else ADD_CLASSES
+    return Template(SCORES).substitute(known, add_values=add_values, **facts)
 
 
 def _write_sums(fitted: Model) -> Texts:
@@ -307,10 +301,10 @@ ADD_CLASSES = """\
         uint32_t s;
         for (s = share_start[leaf]; s < share_start[leaf + 1]; ++s) raw[share_class[s]] += share[s];"""
 
-BOOSTED = """\
+SCORES = """\
 enum { n_scores = $n_scores };
 
-int ${name}_predict(const double *x, double *probabilities) {
+int ${name}_predict(const double *x, double *$result) {
     $real z[$n_planes * ${macro}_N_FEATURES];
     double raw[n_scores];
     int i, target;
@@ -319,7 +313,7 @@ int ${name}_predict(const double *x, double *probabilities) {
     for (i = 0; i < n_estimators; ++i) {
 $add_values
     }
-$link
+$finish
 }
 """
 
@@ -350,21 +344,8 @@ $outputs
 """
 
 NUMBERS = """\
-enum { n_scores = ${macro}_N_OUTPUTS };
-
-int ${name}_predict(const double *x, double *values) {
-    $real z[$n_planes * ${macro}_N_FEATURES];
-    double raw[n_scores];
-    int i, target;
-    if (!normalise(x, z)) return -1;
-    for (target = 0; target < n_scores; ++target) raw[target] = base[target];
-    for (i = 0; i < n_estimators; ++i) {
-$add_values
-    }
-$sort    for (target = 0; target < n_scores; ++target) values[target] = raw[target];
-    return 0;
-}
-"""
+    for (target = 0; target < n_scores; ++target) values[target] = raw[target];
+    return 0;"""
 
 SORT = """\
     for (i = 1; i < n_scores; ++i) {
@@ -449,12 +430,12 @@ DIVIDE = """\
     for (c = 0; c < ${macro}_N_CLASSES; ++c)
         own[c] = total == 0.0 ? 1.0 / (double)${macro}_N_CLASSES : own[c] / total;"""
 
-LINKS: dict[str, Number | SortedNumbers | RawScores | Wolf] = {
+LINKS: dict[str, Number | RawScores | Wolf] = {
     "wolf": Wolf(),
     "logistic": RawScores(LOGISTIC),
     "softmax": RawScores(SOFTMAX),
     "mean": Number("sum / (double)n_estimators"),
     "identity": Number("sum"),
-    "sorted": SortedNumbers(),
+    "sorted": Number("sum", sort=SORT),
     "log": Number("exponential(sum)", needs_exponential=True),
 }

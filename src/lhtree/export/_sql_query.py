@@ -165,6 +165,17 @@ def find_twins(names: Iterable[str], dialect: str) -> tuple[str, str] | None:
     return next((pair for pair in pairwise(sorted(names, key=seen)) if seen(pair[0]) == seen(pair[1])), None)
 
 
+def quote_distinct(names: Sequence[str], letter: str, taken: Iterable[str], dialect: str) -> list[str]:
+    """Return quoted names of columns, or numbered ones if two are the same in SQL or one is empty or taken.
+
+    In SQLite, a common table expression cannot have columns named true and false.
+    """
+    taken = [*taken, "is_infinite", *["true", "false"] * (dialect == "sqlite")]
+    if find_twins([*names, *taken], dialect) or "" in names:
+        return [f"{letter}{i}" for i in range(len(names))]
+    return [quote_name(name) for name in names]
+
+
 class Query:
     """A SELECT of common table expressions, most of which read the one before.
 
@@ -209,19 +220,29 @@ class Query:
         return f"WITH RECURSIVE {together}\nSELECT {shown}\nFROM {self._source}"
 
 
-def read_keys(keys: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the names of the keys, and their expressions on table t."""
+def read_features(
+    query: Query,
+    fitted: Model,
+    keys: Sequence[str],
+    numbers: Sequence[int] | None = None,
+    others: Sequence[str] = (),
+) -> tuple[list[str], str]:
+    """Add the features x0, x1, ... of table t, or those of some ``numbers``, and ``others``.
+
+    Return the names of the keys, and the column is_infinite.
+    """
+    numbers = range(fitted.n_features) if numbers is None else numbers
     passed = [f"k{i}" for i in range(len(keys))]
-    return passed, [f"t.{quote_name(key)} AS {name}" for key, name in zip(keys, passed, strict=True)]
-
-
-def _read(query: Query, fitted: Model, keys: Sequence[str]) -> tuple[list[str], str]:
-    """Add the features x0, x1, ... of table t; return the names of the keys, and the column is_infinite."""
-    dialect = query.dialect
-    passed, given = read_keys(keys)
-    query.add("given", [*given, *(f"{x} AS x{f}" for f, x in enumerate(read_columns(fitted, dialect)))])
-    absolute = ", ".join(f"abs(x{f})" for f in range(fitted.n_features))
-    return passed, f"CASE WHEN {write_infinity(dialect)} IN ({absolute}) THEN 1 ELSE 0 END AS is_infinite"
+    given = [f"t.{quote_name(key)} AS {name}" for key, name in zip(keys, passed, strict=True)]
+    features = read_columns(fitted, query.dialect)
+    query.add("given", [*given, *(f"{features[f]} AS x{f}" for f in numbers), *others])
+    if not numbers:
+        return passed, "0 AS is_infinite"
+    absolute = ", ".join(f"abs(x{f})" for f in numbers)
+    return (
+        passed,
+        f"CASE WHEN {write_infinity(query.dialect)} IN ({absolute}) THEN 1 ELSE 0 END AS is_infinite",
+    )
 
 
 def fill_units(query: Query, fitted: Model, keys: Sequence[str], names: dict[int, str]) -> list[str]:
@@ -229,7 +250,7 @@ def fill_units(query: Query, fitted: Model, keys: Sequence[str], names: dict[int
 
     Return the names of the columns to pass on: the keys and is_infinite.
     """
-    passed, is_infinite = _read(query, fitted, keys)
+    passed, is_infinite = read_features(query, fitted, keys)
     least, most, zero = (write_real(value, query.dialect) for value in (LEAST_VALUE, MOST_VALUE, 0.0))
     filled = []
     for f, name in names.items():
@@ -246,7 +267,7 @@ def normalise(query: Query, fitted: Model, keys: Sequence[str], missing: str | N
     These are the keys and is_infinite. Missing values are replaced by ``missing``; None keeps them as NULL.
     """
     features, dialect = range(fitted.n_features), query.dialect
-    passed, is_infinite = _read(query, fitted, keys)
+    passed, is_infinite = read_features(query, fitted, keys)
     centre, scale = (values.tolist() for values in fitted.normalisation)
     if dialect == "postgresql":
         differences = [f"{_subtract(f'x{f}', centre[f])} AS d{f}, x{f}" for f in features]

@@ -13,12 +13,9 @@ from ..model.terms import AdditiveTerm, TermAxis, normalise_values, read_terms
 from ..tables.encoders import LEVEL
 from ._sql_query import (
     Query,
-    find_twins,
-    quote_name,
+    quote_distinct,
     read_category,
-    read_columns,
-    read_keys,
-    write_infinity,
+    read_features,
     write_label,
     write_real,
     write_short,
@@ -35,28 +32,12 @@ def score_terms(query: Query, fitted: Model, walks: Walks, keys: Sequence[str]) 
     passed = columns.read(query, keys)
     names = _name_terms(fitted, terms, len(keys), query.dialect)
     n_targets = fitted.n_targets
-    query.add(
-        "terms",
-        [
-            *passed,
-            *(
-                f"{columns.write(term, target)} AS {names[number * n_targets + target]}"
-                for number, term in enumerate(terms)
-                for target in range(n_targets)
-            ),
-        ],
-    )
+    values = (columns.write(term, target) for term in terms for target in range(n_targets))
+    query.add("terms", [*passed, *(f"{value} AS {name}" for value, name in zip(values, names, strict=True))])
     assert fitted.base is not None
-    query.add(
-        "sums",
-        [
-            *passed,
-            *(
-                f"{' + '.join([write_real(float(base), query.dialect), *names[target::n_targets]])} AS raw{target}"
-                for target, base in enumerate(fitted.base)
-            ),
-        ],
-    )
+    bases = [write_real(float(base), query.dialect) for base in fitted.base]
+    sums = [" + ".join([base, *names[target::n_targets]]) for target, base in enumerate(bases)]
+    query.add("sums", [*passed, *(f"{total} AS raw{target}" for target, total in enumerate(sums))])
     return passed
 
 
@@ -86,26 +67,20 @@ class _Columns:
     def read(self, query: Query, keys: Sequence[str]) -> list[str]:
         """Add the columns under their names; return the names of the keys and is_infinite."""
         fitted, dialect = self._fitted, self._dialect
-        passed, given = read_keys(keys)
         numbers = [
             f
             for f, column in enumerate(fitted.encoding.column.tolist())
             if fitted.encoding.encoders[column].features[0] != LEVEL
         ]
-        features = read_columns(fitted, dialect)
         categories = [
             f"{read_category(fitted.column_names[column], fitted.encoding.categories[column] or (), dialect)} "
             f"AS {self._names[f]}"
             for f, column in self._levels.items()
         ]
-        query.add("given", [*given, *(f"{features[f]} AS x{f}" for f in numbers), *categories])
-        is_infinite = "0"
-        if numbers:
-            absolute = ", ".join(f"abs(x{f})" for f in numbers)
-            is_infinite = f"CASE WHEN {write_infinity(dialect)} IN ({absolute}) THEN 1 ELSE 0 END"
+        passed, is_infinite = read_features(query, fitted, keys, numbers, categories)
         snapped = [f"{self._snap(f)} AS {self._names[f]}" for f in self._edges]
         kept = [self._names[f] for f in self._levels]
-        query.add("columns", [*passed, f"{is_infinite} AS is_infinite", *snapped, *kept])
+        query.add("columns", [*passed, is_infinite, *snapped, *kept])
         return [*passed, "is_infinite"]
 
     def _snap(self, feature: int) -> str:
@@ -151,15 +126,8 @@ class _Columns:
 
 
 def _quote(names: list[str], letter: str, n_keys: int, dialect: str) -> list[str]:
-    """Return quoted names, or numbered ones if two are the same in SQL.
-
-    In SQLite, a common table expression cannot have columns named true and false.
-    """
-    others = ["is_infinite", *(f"k{i}" for i in range(n_keys)), *["true", "false"] * (dialect == "sqlite")]
-    others += [f"x{f}" for f in range(len(names))]
-    if find_twins([*names, *others], dialect) or "" in names:
-        return [f"{letter}{i}" for i in range(len(names))]
-    return [quote_name(name) for name in names]
+    taken = [*(f"k{i}" for i in range(n_keys)), *(f"x{f}" for f in range(len(names)))]
+    return quote_distinct(names, letter, taken, dialect)
 
 
 def _name_terms(fitted: Model, terms: list[AdditiveTerm], n_keys: int, dialect: str) -> list[str]:

@@ -28,10 +28,9 @@ from ._sql_query import (
     choose,
     fill_units,
     find_largest,
-    find_twins,
     lay_planes,
     normalise,
-    quote_name,
+    quote_distinct,
     write_number,
     write_real,
     write_short,
@@ -45,7 +44,10 @@ def score_case(
     query: Query, fitted: Model, walks: Walks, keys: Sequence[str], labels: Sequence[str]
 ) -> Result:
     """Evaluate the tree and return expressions of the prediction and the probabilities."""
-    names = _name_features(fitted, walks, len(keys), query.dialect)
+    used = np.union1d(walks.weights.feature, walks.slopes.feature).tolist()
+    taken = (f"k{i}" for i in range(len(keys)))
+    quoted = quote_distinct([fitted.feature_names[f] for f in used], "z", taken, query.dialect)
+    names = dict(zip(used, quoted, strict=True))
     passed = fill_units(query, fitted, keys, names)
     if walks.leaf == "shares":
         return _look_up(query, passed, fitted, walks, names, labels)
@@ -67,10 +69,7 @@ def _look_up(
     query.add("decided", [*passed, f"{tree} AS leaf"])
     assert walks.shares is not None
     lines = []
-    for leaf, block in enumerate(blocks):
-        scores = np.zeros(fitted.n_classes)
-        classes, shares = zip(*walks.shares.row(leaf), strict=True)
-        scores[list(classes)] = shares
+    for block, scores in zip(blocks, walks.shares.dense(fitted.n_classes), strict=True):
         *_, total = accumulate(scores.tolist())
         listed = [write_real(share, query.dialect) for share in (scores / total).tolist()]
         lines.append(f"  ({', '.join([str(block), labels[int(scores.argmax())], *listed])})")
@@ -79,19 +78,6 @@ def _look_up(
     query.define("leaves", "VALUES\n" + ",\n".join(lines) + "\n", columns)
     query.read(f"{query.name('decided')} AS d JOIN {query.name('leaves')} AS l ON l.leaf=d.leaf")
     return "label", probabilities
-
-
-def _name_features(fitted: Model, walks: Walks, n_keys: int, dialect: str) -> dict[int, str]:
-    """Return the columns of the features in use: their names, or z0, z1, ... if two names are the same in SQL.
-
-    In SQLite, a common table expression cannot have columns named true and false.
-    """
-    used = np.union1d(walks.weights.feature, walks.slopes.feature).tolist()
-    names = [fitted.feature_names[f] for f in used]
-    others = ["is_infinite", *(f"k{i}" for i in range(n_keys)), *["true", "false"] * (dialect == "sqlite")]
-    if find_twins([*names, *others], dialect):
-        return {f: f"z{f}" for f in used}
-    return {f: quote_name(name) for f, name in zip(used, names, strict=True)}
 
 
 def _write_tree(walks: Walks, leaves: list[str], names: dict[int, str], dialect: str) -> str:
@@ -375,9 +361,7 @@ def _list_values(fitted: Model, walks: Walks) -> Callable[[int, slice], Iterator
     if walks.shares is None:
         constant = np.clip(walks.intercept, *(walks.bounds or (0.0, 1.0)))
         return lambda tree, leaves: iter([(tree % fitted.n_targets, constant[leaves].tolist())])
-    dense = np.zeros((len(walks.intercept), len(take_base(fitted))))
-    leaf = np.repeat(np.arange(len(dense)), np.diff(walks.shares.ptr))
-    dense[leaf, walks.shares.feature] = walks.shares.value
+    dense = walks.shares.dense(len(take_base(fitted)))
     return lambda tree, leaves: enumerate(dense[leaves].T.tolist())
 
 
@@ -508,11 +492,8 @@ class _BlockQuery:
         if walks.shares is None:
             real["v"] = of_leaves(constant)
         else:  # values of all classes
-            n_classes = int(walks.shares.feature.max()) + 1
-            values = np.zeros((n_leaves, n_classes))
-            leaf = np.repeat(np.arange(n_leaves), np.diff(walks.shares.ptr))
-            values[leaf, walks.shares.feature] = walks.shares.value
-            real |= {f"v{cls}": of_leaves(values[:, cls]) for cls in range(n_classes)}
+            of_classes = walks.shares.dense(int(walks.shares.feature.max()) + 1).T
+            real |= {f"v{cls}": of_leaves(values) for cls, values in enumerate(of_classes)}
         for name, value, terms in (("f", "w", walks.weights), ("g", "s", walks.slopes)):
             feature, values = terms.pad(terms.widest)
             more = ((0, n_leaves), (0, 0)) if name == "f" else ((len(walks.offset), 0), (0, 0))

@@ -88,6 +88,12 @@ class Terms(NamedTuple):
         feature[row, place], value[row, place] = self.feature, self.value
         return feature, value
 
+    def dense(self, n_features: int) -> NDArray[np.float64]:
+        """Return a dense matrix, one column per feature."""
+        matrix = np.zeros((len(self.ptr) - 1, n_features))
+        matrix[np.repeat(np.arange(len(matrix)), np.diff(self.ptr)), self.feature] = self.value
+        return matrix
+
 
 def _find_planes(fitted: Model) -> tuple[tuple[str, ...], Terms]:
     """Return the planes in use, "clipped" first, and all weights, with plane · n_features + feature as feature."""

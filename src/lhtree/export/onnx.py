@@ -327,12 +327,7 @@ def _descend(graph: Graph, rows: GraphRows, walks: Walks, confidence: str | None
 def _find_shares(graph: Graph, rows: GraphRows, walks: Walks, leaf: str) -> str:
     """Return the shares of all classes in the leaf of every walk, shape (n · n_trees, K). Equal leaves share a line."""
     assert walks.shares is not None
-    n_leaves = len(walks.intercept)
-    dense = np.zeros((n_leaves, rows.fitted.n_outputs))
-    dense[np.repeat(np.arange(n_leaves), np.diff(walks.shares.ptr)), walks.shares.feature] = (
-        walks.shares.value
-    )
-    lines, line = np.unique(dense, axis=0, return_inverse=True)
+    lines, line = np.unique(walks.shares.dense(rows.fitted.n_outputs), axis=0, return_inverse=True)
     own = graph.add("Gather", graph.constant(line.ravel(), np.int64, "line"), leaf)
     return graph.add("Gather", graph.constant(lines, name="shares"), own)
 

@@ -274,15 +274,18 @@ def _finish_raw(link: Finish) -> Finish:
     def finish(query: Query, passed: list[str], fitted: Model, labels: Sequence[str]) -> Result:
         if fitted.calibration is None:
             return link(query, passed, fitted, labels)
-        raws = [f"raw{target}" for target in range(fitted.head.n_scores)]
-        return _calibrate(query, passed, fitted, raws, labels)
+        return _calibrate(query, passed, fitted, _name_raws(fitted), labels)
 
     return finish
 
 
+def _name_raws(fitted: Model) -> list[str]:
+    return [f"raw{target}" for target in range(fitted.head.n_scores)]
+
+
 def _softmax(query: Query, passed: list[str], fitted: Model, labels: Sequence[str]) -> Result:
     """Return the class of the largest raw score, which needs no exponential, and the probabilities."""
-    raws = [f"raw{target}" for target in range(fitted.head.n_scores)]
+    raws = _name_raws(fitted)
     query.add("largest", [*passed, *raws, f"{find_largest(raws, raws)} AS most"])
     query.add("exponents", [*passed, *raws, *(f"{raw}-most AS x{i}" for i, raw in enumerate(raws))])
     _add_exponentials(query, [*passed, *raws], len(raws))
@@ -297,23 +300,22 @@ def _finish_mean(query: Query, passed: list[str], fitted: Model, labels: Sequenc
 
 
 def _finish_identity(query: Query, passed: list[str], fitted: Model, labels: Sequence[str]) -> Result:
-    first, *others = raws = [f"raw{target}" for target in range(fitted.head.n_scores)]
+    first, *others = raws = _name_raws(fitted)
     query.add("summed", [*passed, *raws])
     return first, others
 
 
 def _finish_sorted(query: Query, passed: list[str], fitted: Model, labels: Sequence[str]) -> Result:
     """Return raw scores in ascending order: neighbours change places in as many turns as there are scores."""
-    n = fitted.head.n_scores
-    query.add("summed", [*passed, *(f"raw{i}" for i in range(n))])
-    for turn in range(n):
-        columns = [f"raw{i}" for i in range(n)]
-        for i in range(turn % 2, n - 1, 2):
-            one, other = columns[i], columns[i + 1]
+    first, *others = raws = _name_raws(fitted)
+    query.add("summed", [*passed, *raws])
+    for turn in range(len(raws)):
+        columns = list(raws)
+        for i in range(turn % 2, len(raws) - 1, 2):
+            one, other = raws[i], raws[i + 1]
             columns[i] = f"CASE WHEN {other}<{one} THEN {other} ELSE {one} END AS {one}"
             columns[i + 1] = f"CASE WHEN {other}<{one} THEN {one} ELSE {other} END AS {other}"
         query.add(f"turn{turn}", [*passed, *columns])
-    first, *others = (f"raw{i}" for i in range(n))
     return first, others
 
 

@@ -9,7 +9,6 @@ from ._membership import plot_membership
 from ._path import plot_path
 from ._terms import plot_curve
 from ._tree import plot_tree
-from ._weights import plot_weights
 
 __all__ = [
     "plot_block",
@@ -24,5 +23,4 @@ __all__ = [
     "plot_path",
     "plot_rounds",
     "plot_tree",
-    "plot_weights",
 ]

@@ -12,7 +12,7 @@ from .._extras import import_extra
 from .._parameters import is_integer, refuse
 from ..describe.palette import ACCENT, AGAINST, FOR, class_colour, tint
 from ..draw.figure import SNAP
-from ..model.model import Model, read
+from ..model.model import read
 from ..model.views import TreeView, TreeViews
 
 if TYPE_CHECKING:
@@ -70,12 +70,6 @@ def write_thousands(axis: Any) -> None:
     axis.set_major_formatter(lambda value, _: f"{value:,.10g}".replace("-", "−"))
 
 
-def add_class_legend(ax: Axes, **how: Any) -> None:
-    """Add a legend of the classes on the right."""
-    place: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5), "frameon": False}
-    ax.legend(fontsize=SMALL, title="class", title_fontsize=SMALL, **place, **how)
-
-
 def strip(ax: Axes) -> None:
     """Remove the frame except for the axis lines."""
     ax.spines[["top", "right"]].set_visible(False)
@@ -91,30 +85,6 @@ def take_tree(model: Any, tree: Any) -> TreeView:
     return view
 
 
-def take_feature(fitted: Model, feature: Any) -> int:
-    """Return the index of a feature, given the name or index of its column, which must be numeric."""
-    names, encoding = fitted.column_names, fitted.encoding
-    if is_integer(feature) and -len(names) <= feature < len(names):
-        column = int(feature) % len(names)
-    elif isinstance(feature, str) and feature in names:
-        column = names.index(feature)
-    else:
-        raise refuse("features", feature, f"names of features or indices from 0 to {len(names) - 1}")
-    if encoding.categories[column] is not None:
-        raise refuse("features", feature, f"numeric features: {names[column]!r} is categorical")
-    if encoding.ptr[column] == encoding.ptr[column + 1]:
-        expected = f"features of the model: {names[column]!r} names rows and is ignored"
-        raise refuse("features", feature, expected)
-    return int(encoding.ptr[column])
-
-
-def take_features(fitted: Model, features: Any) -> list[int]:
-    """Return the indices of one or more features, given by name or index."""
-    if isinstance(features, str) or is_integer(features):
-        features = [features]
-    return [take_feature(fitted, feature) for feature in features]
-
-
 def take_class(classes: Sequence[Any], target: Any) -> int:
     """Return the code of a class, given by its label."""
     if not len(classes):
@@ -122,19 +92,6 @@ def take_class(classes: Sequence[Any], target: Any) -> int:
     if target not in classes:
         raise refuse("target", target, f"one of the classes {', '.join(map(repr, classes[:10]))}")
     return list(classes).index(target)
-
-
-def take_range(fitted: Model, feature: int, more: NDArray[np.float64] | None = None) -> tuple[float, float]:
-    """Return the range of a feature to draw: the training range, extended to ``more`` values, and a margin."""
-    low, high = fitted.span.low[feature], fitted.span.high[feature]
-    if more is not None and np.isfinite(more).any():
-        low, high = np.fmin(low, np.nanmin(more)), np.fmax(high, np.nanmax(more))
-    check_drawable(fitted.feature_names[feature], low, high)
-    if not low < high:  # constant, or all missing
-        centre, scale = (float(part[feature]) for part in fitted.normalisation)
-        return centre - scale, centre + scale
-    air = (high - low) * 0.04
-    return float(low - air), float(high + air)
 
 
 def check_drawable(name: str, low: float, high: float) -> None:
@@ -171,7 +128,7 @@ def width_of(ax: Axes) -> float:
     return float(ax.get_window_extent().width / ax.figure.dpi * 72.0)
 
 
-def room_left_of(ax: Axes, most: float, less: float = 0.0) -> float:
+def room_left_of(ax: Axes, most: float) -> float:
     """Return the points for labels left of given axes, up to the edge of the figure or other axes.
 
     A figure with a layout engine makes room for labels itself: then the result is ``most``.
@@ -184,5 +141,5 @@ def room_left_of(ax: Axes, most: float, less: float = 0.0) -> float:
         beside = other.get_window_extent()
         if beside.x1 <= box.x0 and beside.y0 < box.y1 and box.y0 < beside.y1:
             edge = max(edge, beside.x1)
-    room = (box.x0 - edge) / ax.figure.dpi * 72.0 - _TICK - less
+    room = (box.x0 - edge) / ax.figure.dpi * 72.0 - _TICK
     return float(min(most, max(room / SNAP, _LEAST)))

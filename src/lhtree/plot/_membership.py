@@ -18,14 +18,12 @@ from ..tables.frames import refuse_infinity
 from ._axes import (
     NORMAL,
     SMALL,
-    add_class_legend,
+    check_drawable,
     dashes,
     sequential,
     strip,
     take_axes,
     take_class,
-    take_features,
-    take_range,
     write_thousands,
 )
 
@@ -85,19 +83,17 @@ def plot_membership(
     """
     fitted = read(model, takes_numbers=True)
     rows = None if X is None else _encode(fitted, X)
-    column = find_category(fitted, features)
+    columns = _find_columns(fitted, features)
     code = None if target is None else take_class(fitted.labels, target)
     held = fitted.normalisation.centre.copy() if row is None else take_row(fitted, row, model)
     outputs = (_Classes if fitted.labels else _Numbers)(fitted)
-    if column is not None:
-        ax = _draw_categories(outputs, column, held, row, rows, code, ax)
+    if len(columns) == 1 and fitted.encoding.categories[columns[0]] is not None:
+        ax = _draw_categories(outputs, columns[0], held, row, rows, code, ax)
         ax.set_title(_describe_held(fitted, 1, row), fontsize=SMALL)
         return ax
-    along = take_features(fitted, features)
-    if len(along) not in (1, 2) or len(set(along)) < len(along):
-        raise refuse("features", features, "one feature, or two different ones")
+    along = [_take_feature(fitted, column) for column in columns]
     points = check_count("n_points", n_points, 2) if n_points is not None else (1000, 200)[len(along) - 1]
-    ranges = [take_range(fitted, f, held[f : f + 1]) for f in along]
+    ranges = [_find_range(fitted, f, float(held[f])) for f in along]
     names = fit_all([fitted.feature_names[f] for f in along], _LABEL, NORMAL)
     if len(along) == 1:
         ax = take_axes(ax, 6.4, 3.6)
@@ -160,7 +156,8 @@ class _Classes:
     def finish(self, ax: Axes, low: float, high: float, air: float) -> None:
         """Set the limits of an axis for values from low to high, and add a legend."""
         ax.set_ylim(-air, 1.03)
-        add_class_legend(ax, handlelength=3.2)
+        place: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5), "frameon": False}
+        ax.legend(fontsize=SMALL, title="class", title_fontsize=SMALL, handlelength=3.2, **place)
         strip(ax)
 
     def draw_map(self, ax: Axes, grids: tuple[Floats, Floats], code: int | None, degree: Floats) -> None:
@@ -206,17 +203,40 @@ def choose_class(membership: Floats) -> int:
     return int(np.flatnonzero(spread >= spread.max() - 1e-9)[-1])
 
 
-def find_category(fitted: Model, features: Any) -> int | None:
-    """Return the index of the categorical column if ``features`` names exactly one."""
-    alone = list(features) if isinstance(features, (list, tuple)) else [features]
-    names = fitted.column_names
-    if len(alone) != 1:
-        return None
-    if isinstance(alone[0], str):
-        column = names.index(alone[0]) if alone[0] in names else None
-    else:
-        column = int(alone[0]) if is_integer(alone[0]) and 0 <= alone[0] < len(names) else None
-    return column if column is not None and fitted.encoding.categories[column] is not None else None
+def _find_columns(fitted: Model, features: Any) -> list[int]:
+    """Return one or two columns, given by name or index."""
+    names, columns = fitted.column_names, list[int]()
+    for feature in [features] if isinstance(features, str) or is_integer(features) else features:
+        if is_integer(feature) and -len(names) <= feature < len(names):
+            columns.append(int(feature) % len(names))
+        elif isinstance(feature, str) and feature in names:
+            columns.append(names.index(feature))
+        else:
+            raise refuse("features", feature, f"names of features or indices from 0 to {len(names) - 1}")
+    if len(columns) not in (1, 2) or len(set(columns)) < len(columns):
+        raise refuse("features", features, "one feature, or two different ones")
+    return columns
+
+
+def _take_feature(fitted: Model, column: int) -> int:
+    """Return the feature of a column, which must be numeric."""
+    name, encoding = fitted.column_names[column], fitted.encoding
+    if encoding.categories[column] is not None:
+        raise refuse("features", name, f"numeric features: {name!r} is categorical")
+    if encoding.ptr[column] == encoding.ptr[column + 1]:
+        raise refuse("features", name, f"features of the model: {name!r} names rows and is ignored")
+    return int(encoding.ptr[column])
+
+
+def _find_range(fitted: Model, feature: int, value: float) -> tuple[float, float]:
+    """Return the range of a feature to draw: the training range, extended to a value, and a margin."""
+    low, high = np.fmin(fitted.span.low[feature], value), np.fmax(fitted.span.high[feature], value)
+    check_drawable(fitted.feature_names[feature], low, high)
+    if not low < high:  # constant, or all missing
+        centre, scale = (float(part[feature]) for part in fitted.normalisation)
+        return centre - scale, centre + scale
+    air = (high - low) * 0.04
+    return float(low - air), float(high + air)
 
 
 def _draw_categories(
