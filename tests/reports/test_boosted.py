@@ -29,6 +29,9 @@ def test_page_describes_values_and_raw_scores(open_report, kind):
     if kind == "adult":
         assert "or missing" in plain(page.locator("#outline").text_content())
     assert ("Linear leaf" in text) == (model.leaf == "linear")
+    assert ("The columns change the probability of" in text) == (kind != "clouds")  # of three classes
+    order = page.locator("main > section").evaluate_all("all => all.map(each => each.id)")
+    assert order == ["overview", "groups", "checks", "row", "features", "trees", "card"]
 
 
 def test_page_shows_slopes_and_clipping(open_report):

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 from lhtree import (
+    AdditiveLHTClassifier,
+    AdditiveLHTRegressor,
     CompactLHTClassifier,
     CompactLHTRegressor,
     LHBoostClassifier,
@@ -54,7 +56,9 @@ CLASSIFIERS = {
     "ensemble": LHEnsembleClassifier(8, n_estimators=5, cv=2, missing_indicator=False, random_state=0),
     "mixed forest": LHForestClassifier(n_estimators=20, direction="mixed", confidence="path", random_state=0),
 }
+CURVES = {"interactions": [(0, 1), (1, 2)], "n_bags": 2, "max_iter": 40, "random_state": 0}
 REGRESSORS = {
+    "additive": AdditiveLHTRegressor(**CURVES),
     "tree": LHTRegressor(pruning=0.1, min_samples_leaf=20),
     "forest": LHForestRegressor(5, random_state=0),
     "linear forest": LHForestRegressor(3, membership="least_squares", max_depth=3, random_state=0),
@@ -172,6 +176,18 @@ def test_contributions_and_paths_are_those_of_explanations(name, n_classes):
         for parts, label in zip(found["contributions"], model.classes_, strict=True):
             clipped = explanation.clipped[label] if is_boosted else 0.0
             wanted = [explanation.base[label], *explanation.contributions[label].values(), clipped]
+            assert parts == pytest.approx(wanted, abs=1e-9)
+
+
+@needs_node
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_contributions_of_curves_are_those_of_explanations(n_classes):
+    X, y = make_clouds(200, 3, n_classes)
+    model, rows = AdditiveLHTClassifier(**CURVES).fit(X, y), make_rows(X)[[0, 7, 120, 200]]
+    for found, explanation in zip(evaluate(model, X, y, rows)["rows"], map(model.explain, rows), strict=True):
+        assert found["proba"] == pytest.approx(list(explanation.proba.values()), abs=1e-12)
+        for parts, label in zip(found["contributions"], model.classes_, strict=True):
+            wanted = [explanation.base[label], *explanation.contributions[label].values(), 0.0]
             assert parts == pytest.approx(wanted, abs=1e-9)
 
 

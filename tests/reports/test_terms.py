@@ -63,6 +63,17 @@ def test_page_shows_curves_in_place_of_trees(open_report, numbers, width):
     model, *_ = numbers
     assert page.locator("#terms tbody tr").count() == sum(len(curve.values) for curve in model.curves_)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    words = page.locator("#card .words dt").all_inner_texts()
+    assert words == ["Curve", "Surface", "Band", "Prediction"]
+    assert "half of that of each of its surfaces" in page.inner_text("#contributions")
+
+
+def test_columns_of_many_categories_are_named_as_means():
+    X, y = make_rows()
+    model = AdditiveLHTRegressor(interactions=[("age", "town")], max_one_hot=1, **FAST).fit(X, y)
+    facts = summarise(model, LabelledTable(X, y), None, title=None, max_bytes=2**20)
+    assert "town (mean target)" in [curve["name"] for curve in facts["curves"]]
+    assert [scale["name"] for scale in facts["surfaces"][0]["scales"]] == ["age", "town (mean target)"]
 
 
 def test_page_has_curves_of_every_class(open_report):

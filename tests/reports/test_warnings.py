@@ -14,6 +14,7 @@ GOLDEN = Path(__file__).with_name("warnings.json")
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from lhtree import (  # noqa: E402
+    AdditiveLHTClassifier,
     CompactLHTClassifier,
     LHBoostClassifier,
     LHBoostRegressor,
@@ -125,6 +126,12 @@ def boosted():
     return LHBoostClassifier(3, random_state=0).fit(X, y), X, y
 
 
+def additive():
+    X, y = make_clouds(200, 3, 2)
+    X[::5, 1] = np.nan
+    return AdditiveLHTClassifier(0, n_bags=2, max_iter=20, random_state=0).fit(X, y), X, y
+
+
 def regression(model):
     X, _ = make_clouds(200, 3, 2)
     y = np.maximum(50.0 + 10.0 * X[:, 0] - 6.0 * np.abs(X[:, 1]), 1.0)
@@ -150,6 +157,7 @@ SCENARIOS = {
     "hostile names": hostile_names,
     "long names": long_names,
     "boosted": boosted,
+    "additive": additive,
     "regression": lambda: regression(LHForestRegressor(10, random_state=0)),
     "quantile": lambda: regression(LHBoostRegressor("quantile", quantile=0.9, max_iter=30, random_state=0)),
 }

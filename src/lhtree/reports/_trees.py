@@ -13,6 +13,7 @@ from ..explain._columns import Effect, find_effects
 from ..export._walks import check_plain, has_bounds
 from ..model.model import Model
 from ..model.shares import split_classes
+from ..model.terms import read_axes
 from ..model.trees import Trees
 from ._figures import ReportRows, space
 
@@ -38,6 +39,10 @@ def describe_trees(fitted: Model, rows: ReportRows, max_bytes: float) -> dict[st
         "n_shown": n_shown,
         # A forest keeps slopes in its leaves only.
         "has_branching_membership": bool(fitted.n_estimators == 1 or n_branching_slopes.any()),
+        # Features of the curves and surfaces of an additive model, one tree each.
+        "axes": None
+        if fitted.additive is None
+        else [[axis.feature for axis in read_axes(fitted, tree)] for tree in range(n_trees)],
         "arrays": _lay_out(trees, fitted)
         | {"leaf_mix": _repeat_mix(fitted, count_mix(fitted, rows, n_trees), n_trees)},
     }

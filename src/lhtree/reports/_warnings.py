@@ -36,6 +36,7 @@ _TREATED_BOOSTED = (
     "A block with a single feature sends them to the side that suited the training rows; in a hyperplane of several "
     "features, a missing value counts as the typical one."
 )
+_TREATED_ADDITIVE = "They have a step of their own in the curve of their column."
 _ROWS_ENOUGH = 20_000  # to test whether a feature alone separates a class
 _LEAST_NUMBERED = 30  # rows
 _SPARSEST = 10  # largest mean distance between the numbers of rows
@@ -64,9 +65,12 @@ _ADVICE: dict[type[Head], _Advice] = {
     RawScoreHead: _ROUNDS,
 }
 _COMPACT = _Advice("so do a smaller max_leaf_nodes and a larger penalty.")
+_ADDITIVE = _Advice("so do fewer interactions and a smaller max_steps.", ".", None)
 
 
 def _advise(fitted: Model) -> _Advice:
+    if fitted.additive is not None:
+        return _ADDITIVE
     return _COMPACT if fitted.compact is not None else fitted.head.choose(_ADVICE)
 
 
@@ -250,6 +254,7 @@ def _check_missing(fitted: Model, X: NDArray[Any]) -> Iterator[Warned]:
     if gappy:
         treated = _TREATED_INDICATED if fitted.encoding.is_indicator.any() else _TREATED
         treated = _TREATED_BOOSTED if fitted.head.adds_rounds else treated
+        treated = treated if fitted.additive is None else _TREATED_ADDITIVE
         yield _warn(
             "missing",
             "Missing values",

@@ -303,7 +303,12 @@ class RawScore extends Head {
     return [`value ${signed(this.share(tree, block))}`];
   }
 
+  // With two classes, a raw score is the log odds of a probability, unless this is calibrated.
   start(base, end, cls) {
+    if (this.facts.classes.length === 2 && !this.model.calibration) {
+      const chance = (raw) => percent(1 / (1 + Math.exp(-raw)));
+      return ["The columns change the probability of ", named(this.facts.classes[cls]), ` from ${chance(base)} to ${chance(end)} (raw score ${this.write(base)} to ${this.write(end)}). `];
+    }
     return ["The raw score of ", named(this.facts.classes[cls]), ` is ${this.write(end)}, starting from ${this.origin}, ${this.write(base)}. `];
   }
 
@@ -378,11 +383,39 @@ const pooled = (Base) => class extends Base {
   }
 };
 
+// Curves and surfaces, whose values add up.
+const additive = (Base) => class extends Base {
+  gain = "of the loss over all steps";
+
+  explainContributions(base, end) {
+    return `${this.inUnit}They add up from ${this.origin}, ${this.write(base)}, to ${this.sum}, ${this.write(end)}. A contribution is the value of the curve of its column${this.facts.surfaces.length ? " plus half of that of each of its surfaces" : ""}.`;
+  }
+
+  cardRows() {
+    const { curves, surfaces, model } = this.facts;
+    return [["Curves", curves.length], ["Surfaces", surfaces.length], ["Steps", model.n_leaves]];
+  }
+
+  glossary() {
+    const { head, response, classes, curves, surfaces } = this.facts;
+    const all = "the base plus the values of all curves and surfaces";
+    return [
+      ["Curve", `what a column adds to ${this.sum}, a value for each of its steps: a range of numbers, a category or missing values.`],
+      ["Surface", "what a pair of columns adds to its two curves."],
+      ["Band", "standard error of a value, from the differences between models of different rows (bags)."],
+      ...([...curves, ...surfaces.flatMap(({ scales }) => scales)].some(({ name }) => name.endsWith("(mean target)"))
+        ? [["Mean target", "a column of many categories is read as a number: the mean of the target over the training rows of the category."]] : []),
+      response ? ["Prediction", `${all}${head.is_log ? "; e to the power of that sum" : ""}.`]
+        : ["Raw score", classes.length === 2 ? `${all}: the log odds of the second class.` : `${all} of a class. The class with the largest raw score is predicted; probabilities are their softmax.`]];
+  }
+};
+
 const KINDS = {
   WolfHead: Wolf, MeanHead: Mean, RawScoreHead: RawScore, JointScoreHead: JointScore, NumberScoreHead: NumberScore,
   PoolHead: pooled(RawScore), JointPoolHead: pooled(JointScore), NumberPoolHead: pooled(NumberScore),
 };
 
 export function makeHead(facts, model) {
-  return new KINDS[facts.head.kinds.find((kind) => KINDS[kind])](facts, model);
+  const Kind = KINDS[facts.head.kinds.find((kind) => KINDS[kind])];
+  return new (facts.curves ? additive(Kind) : Kind)(facts, model);
 }

@@ -20,6 +20,13 @@ showWarnings(facts.warnings);
 showFeatures(facts, model);
 showCard(facts, model);
 
+// Of many trees, no single one explains a prediction: they come last, with the path of the row.
+if (!facts.curves && facts.model.n_estimators > 1) {
+  find("trees").append(find("path"));
+  find("card").before(find("trees"));
+  document.querySelector('nav a[href="#card"]').before(document.querySelector('nav a[href="#trees"]'));
+}
+
 // State that the two explorers share: the tree that is shown and the score of the present row.
 const shown = { tree: 0, score: null };
 if (facts.curves) showTerms(facts, model);

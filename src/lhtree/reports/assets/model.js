@@ -68,6 +68,7 @@ export class Model {
     this.most = facts.model.clip;
     this.calibration = facts.model.calibration;
     this.hasBranchingMembership = trees.has_branching_membership;
+    this.axes = trees.axes;
     if (!this.n_target) this.value = findValues(this);
     this.mix = this.countMix();
     this.isCounted = facts.model.is_counted;
@@ -241,6 +242,7 @@ export class Model {
   // of the weights count; if all are 0, the features share equally. Same rule as in Python (lhtree.explain).
   contributions(score, cls) {
     if (this.pool) return addForest(this.pool, score, cls, addChanges(this, score, cls));
+    if (this.axes) return addCurves(this, score, cls);
     if (this.value) return addChanges(this, score, cls);
     const isMirrored = this.nClasses === 2 && cls === 0;
     const own = score.walks.filter((way) => this.nClasses === 2 || this.target[way.tree] === cls);
@@ -397,6 +399,17 @@ function addChanges(model, score, cls) {
   }
   const n = model.base ? 1 : own.length; // a forest takes the mean
   return { base: base / n, byFeature: byFeature.map((value) => value / n), clipped: clipped / n };
+}
+
+// Base and contributions of an additive model: the values of its curves. A surface is divided equally between its two
+// columns. Same rule as in Python (lhtree.explain).
+function addCurves(model, score, cls) {
+  const isPair = model.nClasses === 2;
+  const sign = isPair && cls === 0 ? -1 : 1;
+  const byFeature = new Float64Array(model.nFeatures);
+  for (const { tree, membership } of score.walks.filter((way) => isPair || model.target[way.tree] === cls))
+    for (const f of model.axes[tree]) byFeature[f] += (sign * membership) / model.axes[tree].length;
+  return { base: sign * model.base[isPair ? 0 : cls], byFeature };
 }
 
 // The prediction of a number, computed by finish from the sum of all trees.

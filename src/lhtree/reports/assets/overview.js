@@ -121,14 +121,15 @@ export function showCard(facts, { head }) {
       facts.response ? table(["", "least", "mean", "largest"], [[tag(facts, 0), ...[facts.response.low, facts.response.mean, facts.response.high].map((value) => respond(facts, value))]])
       : isLong ? [counts(0, FIRST_CLASSES), unfold(`${facts.labels.length - FIRST_CLASSES} more classes`, () => counts(FIRST_CLASSES), "more")] : counts(0)),
     el("div", { class: "card" }, el("h3", {}, "Model"),
-      list([["Estimator", model.kind], ["Trees", model.n_trees], ["Blocks", model.n_blocks], ["Leaves", model.n_leaves], ["Depth", model.depth], ...head.cardRows(), ["lhtree", facts.lhtree]])),
+      list([["Estimator", model.kind], ...(facts.curves ? [] : [["Trees", model.n_trees], ["Blocks", model.n_blocks], ["Leaves", model.n_leaves], ["Depth", model.depth]]), ...head.cardRows(), ["lhtree", facts.lhtree]])),
     ...(facts.provenance.length ? [el("div", { class: "card", id: "provenance" }, el("h3", {}, "Provenance"), list(facts.provenance.map(([name, text]) => [name[0].toUpperCase() + name.slice(1), text])))] : []),
     el("div", { class: "card" }, el("h3", {}, "Parameters"),
       table(["parameter", "value"], model.parameters.map((each) => [each.name, el("td", { class: each.is_default ? "text" : "text changed" }, each.value)]), { class: "parameters" }),
       el("p", { class: "note" }, "Bold: differs from the default.")),
     el("div", { class: "card" }, el("h3", {}, "Glossary"), el("dl", { class: "words" }, [
-      ["Block", "one step of a tree. A branching block sends a row left or right by a hyperplane, a weighted sum of several features; a leaf block ends the path."],
-      ["Feature sum", "the weighted sum of the normalised values of a row. Below the offset the row goes left, otherwise right."],
+      ...(facts.curves ? [] : [
+        ["Block", "one step of a tree. A branching block sends a row left or right by a hyperplane, a weighted sum of several features; a leaf block ends the path."],
+        ["Feature sum", "the weighted sum of the normalised values of a row. Below the offset the row goes left, otherwise right."]]),
       ...head.glossary(),
     ].map(([term, text]) => [el("dt", {}, term), el("dd", {}, text)]))));
 }
