@@ -14,19 +14,6 @@ def model() -> LHTClassifier:
     return LHTClassifier(gamma=1, normalize=None).fit(X, y)
 
 
-def test_one_line_per_block(model: LHTClassifier) -> None:
-    view = model.trees_[0]
-    title, *lines = export_text(model).splitlines()
-    assert title == f"tree for class yes: {view.n_blocks} blocks, {view.n_leaves} leaves"
-    assert len(lines) == view.n_blocks
-    assert sum("leaf" in line for line in lines) == view.n_leaves
-    for block in range(view.n_blocks):
-        kind = "leaf" if view.is_leaf[block] else "block"
-        (line,) = (line for line in lines if f"{kind} {block} " in line)
-        assert f"{view.n_target[block]:g} of {view.weight[block]:g}" in " ".join(line.split())
-        assert line.startswith("  " * view.depth[block])
-
-
 def test_heaviest_features_come_first() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 6))

@@ -1,50 +1,12 @@
 """Texts and tables of trees whose blocks have values: boosted models and regressions."""
 
-import re
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from lhtree import CompactLHTRegressor, LHTRegressor, export_text, weight_table
 from support.boosted import fit_boosted
-from support.explained import near
 from support.regressions import KINDS, fit_regression
-
-
-def test_text_of_a_round():
-    model, _, _ = fit_boosted("adult")
-    view = model.trees_[2]
-    text = export_text(model, tree=2)
-    assert text.startswith(
-        f"round 2, tree for class >50K: {view.n_blocks} blocks, {view.n_leaves} leaves\nblock 0 "
-    )
-    assert "or missing" in text
-    for line in text.split("\n")[1:]:
-        (number,) = re.findall(r"(?:block|leaf) (\d+) ", line)
-        assert f" {view.value[int(number)]:+.4f} " in line
-        assert f" {view.n_samples[int(number)]} rows" in line
-    frame = view.to_frame()
-    assert frame.value.tolist() == view.value.tolist()
-    assert "n_target" not in frame
-
-
-def test_text_of_linear_leaves():
-    model, _, _ = fit_boosted("adult linear")
-    view, text = model.trees_[1], export_text(model, tree=1, n_features=2)
-    is_linear = [bool(view.slopes(block)) for block in range(view.n_blocks)]
-    assert text.count("  slopes ") == sum(is_linear) > 3
-    block = int(np.argmax(is_linear))
-    name, slope = max(view.slopes(block).items(), key=lambda item: abs(item[1]))
-    (line,) = [line for line in text.split("\n") if f"leaf {block} " in line]
-    assert f"slopes {name} {slope:+.3g}" in line
-    assert line.endswith(f"; from {view.low[block]:+.4f} to {view.high[block]:+.4f}")
-    assert "slopes" not in export_text(model, tree=1, n_features=0)
-    frame = view.to_frame()
-    means = view.means(block)
-    level = frame.intercept[block] + sum(slope * means[name] for name, slope in view.slopes(block).items())
-    assert frame.value[block] == near(level)
-    assert frame.low[block] <= frame.value[block] <= frame.high[block]
 
 
 def test_conditions_hold_for_the_rows_that_meet_them():

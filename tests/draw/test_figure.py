@@ -9,7 +9,6 @@ from matplotlib.colors import to_rgb
 
 from lhtree.describe import palette
 from lhtree.draw import figure
-from support import pictures
 
 pytestmark = pytest.mark.usefixtures("closing")
 
@@ -69,13 +68,6 @@ def test_shortened_names_are_distinct():
     assert len(set(fitted)) == 13
     assert fitted[3].startswith("3: a")
     assert fitted[12] == "b"
-
-
-def test_hostile_names_are_drawn():
-    for name in pictures.HOSTILE:
-        text = plt.figure(dpi=400).text(0, 0, figure.fit(name, 100.0, 8.0), fontsize=8.0)
-        plt.gcf().canvas.draw()
-        assert 0.0 < text.get_window_extent().width / 400 * 72 <= 100.0 * figure.SNAP
 
 
 def test_fonts_of_the_user_count():

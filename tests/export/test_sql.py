@@ -22,8 +22,6 @@ from lhtree.export._walks import check_plain
 from support import exports
 from support.clouds import fit_named, make_clouds
 
-needs_compiler = pytest.mark.skipif(exports.COMPILER is None, reason="no C compiler")
-
 
 @pytest.fixture(scope="module")
 def model():

@@ -109,6 +109,6 @@ def test_missing_values_are_drawn():
     X[::7, 0] = np.nan
     model = LHTClassifier().fit(X, y)
     assert plot_membership(model, 3).get_xlim() == (-1.0, 1.0)
-    for ax in (plot_membership(model, [0, 3], row=X[0], n_points=20),):
-        ax.figure.canvas.draw()
-        assert ax.get_ylabel() == "x3"
+    ax = plot_membership(model, [0, 3], row=X[0], n_points=20)
+    ax.figure.canvas.draw()
+    assert ax.get_ylabel() == "x3"

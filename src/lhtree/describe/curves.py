@@ -98,13 +98,7 @@ class Curve:
 
     def to_frame(self) -> pd.DataFrame:
         """Return a line per step: its range or category, its value (one per class), the band and the weight."""
-        frame: dict[str, Any] = {"step": self.scale.labels}
-        if self.values.ndim == 1:
-            frame |= {"value": self.values, "band": self.band}
-        else:
-            for name, array in (("value", self.values), ("band", self.band)):
-                frame |= {f"{name}.{label}": array[:, k] for k, label in enumerate(self.classes)}
-        return import_extra("pandas", "pandas").DataFrame(frame | {"weight": self.weight})
+        return _make_frame({"step": self.scale.labels}, self)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the curve with its band and the weight of its steps; see ``lhtree.plot_curve``."""
@@ -139,20 +133,23 @@ class Surface:
     def to_frame(self) -> pd.DataFrame:
         """Return a line per cell: its steps, its value (one per class), the band and the weight."""
         first, second = (scale.labels for scale in self.scales)
-        frame: dict[str, Any] = {
-            self.names[0]: np.repeat(first, len(second)),
-            self.names[1]: np.tile(second, len(first)),
-        }
-        if self.values.ndim == 2:
-            frame |= {"value": self.values.ravel(), "band": self.band.ravel()}
-        else:
-            for name, array in (("value", self.values), ("band", self.band)):
-                frame |= {f"{name}.{label}": array[..., k].ravel() for k, label in enumerate(self.classes)}
-        return import_extra("pandas", "pandas").DataFrame(frame | {"weight": self.weight.ravel()})
+        across, along = np.repeat(first, len(second)), np.tile(second, len(first))
+        return _make_frame({self.names[0]: across, self.names[1]: along}, self)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the surface as a heat map; see ``lhtree.plot_curve``."""
         return draw_with(self.draw, self, ax)
+
+
+def _make_frame(steps: dict[str, Any], term: Curve | Surface) -> pd.DataFrame:
+    """Return a line per step or cell; with more than two classes, values and bands of each."""
+    frame = dict(steps)
+    for name, array in (("value", term.values), ("band", term.band)):
+        if term.classes:
+            frame |= {f"{name}.{label}": array[..., k].ravel() for k, label in enumerate(term.classes)}
+        else:
+            frame[name] = array.ravel()
+    return import_extra("pandas", "pandas").DataFrame(frame | {"weight": term.weight.ravel()})
 
 
 def draw_with(draw: Draw | None, term: Curve | Surface, ax: Any) -> Any:

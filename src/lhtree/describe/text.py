@@ -74,7 +74,7 @@ class _Line(NamedTuple):
 def _describe_tree(view: TreeView, n_features: int, max_depth: int) -> str:
     lines = _describe_blocks(view, n_features, max_depth)
     position, outcome, rows = (max(len(line[column]) for line in lines) for column in range(3))
-    written = [title_tree(view)]
+    written = [_title_tree(view)]
     for line in lines:
         between = "  " if view.head.values_blocks else " of "
         facts = f"{line.outcome:>{outcome}}{between}{line.rows:>{rows}}"
@@ -84,7 +84,7 @@ def _describe_tree(view: TreeView, n_features: int, max_depth: int) -> str:
     return "\n".join(written)
 
 
-def title_tree(view: TreeView) -> str:
+def _title_tree(view: TreeView) -> str:
     """Return the purpose and the size of a tree."""
     number = "" if view.round is None else f"round {view.round}, "
     what = "tree of all classes" if len(view.classes) else "tree"
@@ -94,16 +94,11 @@ def title_tree(view: TreeView) -> str:
     return f"{number}{what}: {size}"
 
 
-def describe_outcome(view: TreeView, block: int) -> tuple[str, str]:
+def _describe_outcome(view: TreeView, block: int) -> tuple[str, str]:
     """Return the weight of the target and of all rows of a block, or its value and the number of its rows."""
     if view.head.values_blocks:
         return view.write_value(float(view.value[block]), 4), f"{view.n_samples[block]} rows"
     return f"{view.n_target[block]:g}", f"{view.weight[block]:g}"
-
-
-def name_heaviest(view: TreeView, block: int) -> str:
-    """Return the majority class of a block in a tree of all classes; empty in other trees."""
-    return f"{view.heaviest[block]}  " if view.head.shares_classes else ""
 
 
 def _describe_blocks(view: TreeView, n_features: int, max_depth: int) -> list[_Line]:
@@ -117,8 +112,8 @@ def _describe_blocks(view: TreeView, n_features: int, max_depth: int) -> list[_L
         lines.append(
             _Line(
                 f"{'  ' * depth}{side}{'leaf' if is_leaf else 'block'} {block}",
-                *describe_outcome(view, block),
-                name_heaviest(view, block) + describe(view, block, n_features),
+                *_describe_outcome(view, block),
+                f"{view.heaviest[block]}  " * view.head.shares_classes + describe(view, block, n_features),
             )
         )
         if is_leaf:
@@ -129,13 +124,13 @@ def _describe_blocks(view: TreeView, n_features: int, max_depth: int) -> list[_L
         conditions = view.conditions(block)
         for child, sign, side in ((view.right, ">=", "right"), (view.left, "< ", "left")):
             condition = (
-                write_condition(conditions, side) if conditions.subject else f"{sign}{conditions.left[1:]}"
+                _write_condition(conditions, side) if conditions.subject else f"{sign}{conditions.left[1:]}"
             )
             work.append((int(child[block]), f"{condition}  "))
     return lines
 
 
-def write_condition(conditions: Conditions, side: str) -> str:
+def _write_condition(conditions: Conditions, side: str) -> str:
     """Return the condition of a side with ASCII signs."""
     bound: str = getattr(conditions, side)
     signs = {"≥": ">=", "≤": "<=", "≠": "!="}
@@ -145,7 +140,8 @@ def write_condition(conditions: Conditions, side: str) -> str:
 def _describe_weights(view: TreeView, block: int, n_features: int) -> str:
     if view.conditions(block).subject:  # the condition has the only feature
         return ""
-    return ", ".join(list_weights(view, block, n_features))
+    heaviest, more = find_heaviest(view, block, n_features)
+    return ", ".join([f"{name} {weight:+.2f}" for name, weight in heaviest] + [f"{more} more"] * (more > 0))
 
 
 def _describe_slopes(view: TreeView, block: int, n_features: int) -> str:
@@ -155,12 +151,6 @@ def _describe_slopes(view: TreeView, block: int, n_features: int) -> str:
         return ""
     low, high = (view.write_value(float(end[block]), 4) for end in (view.low, view.high))
     return f"slopes {', '.join(shown)}; from {low} to {high}"
-
-
-def list_weights(view: TreeView, block: int, n_features: int) -> list[str]:
-    """Return the largest weights of a hyperplane in words, and how many more there are."""
-    heaviest, more = find_heaviest(view, block, n_features)
-    return [f"{name} {weight:+.2f}" for name, weight in heaviest] + [f"{more} more"] * (more > 0)
 
 
 def list_slopes(view: TreeView, block: int, n_features: int) -> list[str]:

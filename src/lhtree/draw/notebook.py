@@ -24,7 +24,10 @@ _MOST_TREES, _MOST_OPEN = 4, 3
 def draw_model(fitted: Model) -> str:
     """Return a model as HTML: its size, the importance of its columns, and its first trees."""
     if fitted.outputs:
-        return _draw_outputs(fitted)
+        names = clean(", ".join(fitted.head.names))
+        return _write_model(
+            fitted, f"<small>outputs: {names}; trees of one of them: <code>output(…)</code></small>"
+        )
     views, head = TreeViews(fitted), fitted.head
     is_single = len(views) == head.n_targets and not head.adds_rounds
     shown = [make_drawing(view, _ROOM) for view in views[: _MOST_TREES if is_single else 1]]
@@ -37,14 +40,6 @@ def draw_model(fitted: Model) -> str:
     if more := len(views) - len(shown):
         parts.append(f"<small>{_count(more, 'more tree')}: <code>trees_</code></small>")
     return _write_model(fitted, "".join(parts))
-
-
-def _draw_outputs(fitted: Model) -> str:
-    """Return a model with several outputs as HTML: its size, its outputs, and the importance of its columns."""
-    names = ", ".join(fitted.head.names)
-    return _write_model(
-        fitted, f"<small>outputs: {clean(names)}; trees of one of them: <code>output(…)</code></small>"
-    )
 
 
 def _write_model(fitted: Model, more: str) -> str:
@@ -86,18 +81,15 @@ def _join(before: str, title: str) -> str:
 def _summarise(fitted: Model) -> str:
     """Return the size of a model in one line."""
     trees, n_classes = fitted.trees, len(fitted.head.labels)
+    numbers = f"{len(fitted.outputs)} numbers" if fitted.outputs else "a number"
     parts = [
-        f"{n_classes} classes" if n_classes else _name_outputs(fitted),
+        f"{n_classes} classes" if n_classes else f"predicts {numbers}",
         _count(fitted.encoding.n_columns, "column"),
         _count(trees.n_trees, "tree"),
         _count(trees.n_blocks, "block"),
         f"depth {int(trees.depths().max())}",
     ]
     return " · ".join(parts)
-
-
-def _name_outputs(fitted: Model) -> str:
-    return f"predicts {len(fitted.outputs)} numbers" if fitted.outputs else "predicts a number"
 
 
 def _count(n: int, noun: str) -> str:

@@ -60,6 +60,12 @@ def check_axes(ax: Any) -> Axes:
     return checked
 
 
+def check_type(name: str, value: Any, kind: type, remedy: str) -> None:
+    """Raise TypeError with a remedy unless a value is of this type."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{name} is of type {type(value).__name__}: pass {remedy}.")
+
+
 def take_axes(ax: Any, width: float, height: float) -> Axes:
     """Return given axes, or the axes of a new figure of this size in inches."""
     return check_axes(new_panels(1, 1, width, height)[0] if ax is None else ax)

@@ -15,7 +15,7 @@ from ..model.model import Model, read
 from ..model.numbers import NumberFormat
 from ..tables.labels import encode_known, take_numbers
 from ..tables.rows import EncodedRows
-from ._axes import NORMAL, SMALL, strip, take_axes, write_thousands
+from ._axes import NORMAL, SMALL, check_type, strip, take_axes, write_thousands
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,10 +45,7 @@ def plot_coverage(curve: CoverageCurve, *, ax: Axes | None = None) -> Axes:
     >>> model = LHTClassifier().fit(X[:400], y[:400])
     >>> ax = plot_coverage(coverage_curve(model, X[400:], y[400:]))
     """
-    if not isinstance(curve, CoverageCurve):
-        raise TypeError(
-            f"curve is of type {type(curve).__name__}: pass the result of coverage_curve(model, X, y)."
-        )
+    check_type("curve", curve, CoverageCurve, "the result of coverage_curve(model, X, y)")
     ax = take_axes(ax, 5.4, 3.6)
     # Between two thresholds, no rows are added.
     ax.plot(curve.coverage, curve.accuracy, drawstyle="steps-post", color=ACCENT, linewidth=1.6)
@@ -91,41 +88,25 @@ def find_losses(model: Any, X: Any = None, y: Any = None) -> dict[str, Floats]:
         kept = {TRAINING: fitted.boost.train_score, HELD: fitted.boost.validation_score}
         losses = {name: -score for name, score in kept.items() if len(score)}
     if X is not None:
-        losses[GIVEN] = _measure(fitted, fitted.code(X), y, _find_loss(model))
+        losses[GIVEN] = _measure(model, fitted, fitted.code(X), y)
     if not losses:
         raise ValueError("the model kept no losses: pass X and y, or fit it with early_stopping=True.")
     return losses
 
 
-def _find_loss(model: Any) -> dict[str, Any]:
-    """Return the name and the quantile of the loss, as arguments of ``_core.loss``."""
-    fitted = read(model, takes_numbers=True)
-    if fitted.labels:
-        return {"name": fitted.link}
-    loss = getattr(model, "loss", None)
-    if loss is None:
-        raise TypeError(
-            f"model is of type {type(model).__name__}, which does not know its loss: pass the LHBoostRegressor."
-        )
-    return {"name": loss} | ({} if model.quantile is None else {"quantile": model.quantile})
-
-
-def _measure(fitted: Model, X: EncodedRows, y: Any, loss: dict[str, Any]) -> Floats:
+def _measure(model: Any, fitted: Model, X: EncodedRows, y: Any) -> Floats:
     assert fitted.base is not None
     if fitted.labels:
         codes = encode_known(y, fitted.classes, len(X), is_strict=True)
-        truth: dict[str, Any] = {"classes": codes.astype(np.int32)}
+        truth: dict[str, Any] = {"name": fitted.link, "classes": codes.astype(np.int32)}
+    elif hasattr(model, "loss"):
+        truth = {"name": model.loss, "response": take_numbers(y, len(X))}
+        truth |= {} if model.quantile is None else {"quantile": model.quantile}
     else:
-        truth = {"response": take_numbers(y, len(X))}
-    first = np.tile(fitted.base, (len(X), 1))
-    stages = (first, *fitted.staged_raw_score(X))
-    return np.array([_core.loss(raw_score=raw_score, **loss, **truth).mean() for raw_score in stages])
-
-
-def _name_loss(model: Any) -> str:
-    fitted = read(model, takes_numbers=True)
-    name = fitted.link if fitted.labels else getattr(model, "loss", "")
-    return _core.LOSSES[name].description if name in _core.LOSSES else "loss"
+        kind = type(model).__name__
+        raise TypeError(f"model is of type {kind}, which does not know its loss: pass the LHBoostRegressor.")
+    stages = (np.tile(fitted.base, (len(X), 1)), *fitted.staged_raw_score(X))
+    return np.array([_core.loss(raw_score=raw_score, **truth).mean() for raw_score in stages])
 
 
 def plot_rounds(model: Any, X: Any = None, y: Any = None, *, ax: Axes | None = None) -> Axes:
@@ -156,24 +137,23 @@ def plot_rounds(model: Any, X: Any = None, y: Any = None, *, ax: Axes | None = N
     >>> ax = plot_rounds(model, X[400:], y[400:])
     """
     losses = find_losses(model, X, y)
-    n_kept = read(model, takes_numbers=True).n_estimators
+    fitted = read(model, takes_numbers=True)
+    n_kept, name = fitted.n_estimators, fitted.link if fitted.labels else getattr(model, "loss", "")
     ax = take_axes(ax, 6.0, 3.6)
     looks: dict[str, dict[str, Any]] = {
         TRAINING: {"color": LINE, "linestyle": "dashed"},
         HELD: {"color": ACCENT},
         GIVEN: {"color": INK, "linestyle": "dashdot"},
     }
-    for name, loss in losses.items():
+    for rows, loss in losses.items():
         best = int(loss.argmin())
-        least = (NumberFormat.over(0.0, loss[best]) if loss[best] > 1.0 else NumberFormat(4)).write(
-            loss[best]
-        )
-        label = f"{name}: least {least}, round {best}"
-        ax.plot(np.arange(len(loss)), loss, linewidth=1.6, label=label, **looks[name])
+        numbers = NumberFormat.over(0.0, loss[best]) if loss[best] > 1.0 else NumberFormat(4)
+        label = f"{rows}: least {numbers.write(loss[best])}, round {best}"
+        ax.plot(np.arange(len(loss)), loss, linewidth=1.6, label=label, **looks[rows])
     if n_kept < max(map(len, losses.values())) - 1:
         ax.axvline(n_kept, color=INK, linewidth=0.8, linestyle="dotted", label=f"{n_kept} rounds kept")
     ax.set_xlabel("round", fontsize=NORMAL)
-    ax.set_ylabel(_name_loss(model), fontsize=NORMAL)
+    ax.set_ylabel(_core.LOSSES[name].description if name in _core.LOSSES else "loss", fontsize=NORMAL)
     write_thousands(ax.yaxis)
     ax.set_xlim(0, None)
     ax.set_ylim(0.0, None)

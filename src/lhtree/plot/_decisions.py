@@ -14,7 +14,7 @@ from ..draw.scene import INK, LINE
 from ..evaluation.event import EventScores
 from ..evaluation.groups import Groups, GroupScore
 from ..evaluation.paired import Comparison
-from ._axes import NORMAL, SMALL, new_panels, strip, take_axes, take_panels
+from ._axes import NORMAL, SMALL, check_type, new_panels, strip, take_axes, take_panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,10 +45,7 @@ def plot_event(event: EventScores, *, ax: Axes | None = None) -> Axes:
     >>> model = LHTClassifier(positive=0).fit(X[:400], y[:400])
     >>> ax = plot_event(evaluate(model, X[400:], y[400:]).event)
     """
-    if not isinstance(event, EventScores):
-        raise TypeError(
-            f"event is of type {type(event).__name__}: pass evaluate(model, X, y, positive=…).event."
-        )
+    check_type("event", event, EventScores, "evaluate(model, X, y, positive=…).event")
     ax = take_axes(ax, 4.2, 3.8)
     bands = event.bands
     x, rate, low, high = (
@@ -95,10 +92,7 @@ def plot_groups(
     >>> measured = evaluate(model, X[400:], y[400:], by={"radius": X["mean radius"][400:] > 14})
     >>> axes = plot_groups(measured.groups)
     """
-    if not isinstance(groups, Groups):
-        raise TypeError(
-            f"groups is of type {type(groups).__name__}: pass evaluate(model, X, y, by=…).groups."
-        )
+    check_type("groups", groups, Groups, "evaluate(model, X, y, by=…).groups")
     by = next(iter(groups.reference)) if by is None else by
     if by not in groups.reference:
         raise refuse("by", by, f"one of {', '.join(map(repr, groups.reference))}")
@@ -127,9 +121,8 @@ def _draw_measure(ax: Axes, scores: Sequence[GroupScore], *, has_names: bool) ->
         if one.value is None:
             continue
         if one.low is not None and one.high is not None:
-            ax.hlines(
-                place, one.low, one.high, color=ACCENT, linewidth=1.4, alpha=0.4 if one.is_small else 1.0
-            )
+            alpha = 0.4 if one.is_small else 1.0
+            ax.hlines(place, one.low, one.high, color=ACCENT, linewidth=1.4, alpha=alpha)
         face = "white" if one.is_small else ACCENT
         ax.plot([one.value], [place], "o", markersize=5, color=ACCENT, markerfacecolor=face)
     names = [
@@ -164,10 +157,7 @@ def plot_comparison(compared: Comparison, *, ax: Axes | None = None) -> Axes:
     >>> models = [model.fit(X[:400], y[:400]) for model in (LHTClassifier(), LHBoostClassifier(50, random_state=0))]
     >>> ax = plot_comparison(compare(*models, X[400:], y[400:]))
     """
-    if not isinstance(compared, Comparison):
-        raise TypeError(
-            f"compared is of type {type(compared).__name__}: pass the result of compare(champion, challenger, X, y)."
-        )
+    check_type("compared", compared, Comparison, "the result of compare(champion, challenger, X, y)")
     shown = compared.differences
     ax = take_axes(ax, 5.6, 0.9 + 0.36 * len(shown))
     champion, challenger = compared.names
@@ -190,13 +180,8 @@ def plot_comparison(compared: Comparison, *, ax: Axes | None = None) -> Axes:
     colours = {challenger: FOR, champion: AGAINST, None: LINE}
     for name in (challenger, champion, None):
         if name in better:
-            ax.plot(
-                [],
-                [],
-                color=colours[name],
-                linewidth=2.0,
-                label=f"{name} is better" if name else "not certain",
-            )
+            label = f"{name} is better" if name else "not certain"
+            ax.plot([], [], color=colours[name], linewidth=2.0, label=label)
     ax.legend(frameon=False, fontsize=SMALL, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3)
     strip(ax)
     return ax

@@ -79,15 +79,8 @@ def plot_importances(
         more = f"{len(others)} more feature{'s' if len(others) > 1 else ''}"
         labels.append(more if measure(more, SMALL) <= room else fit(f"{len(others)} more", room, SMALL))
     for at, (value, text) in enumerate(zip(values, written, strict=True)):
-        ax.annotate(
-            text,
-            (max(value, 0.0), at),
-            (3, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=SMALL,
-            color=INK,
-        )
+        how: dict[str, Any] = {"textcoords": "offset points", "va": "center", "fontsize": SMALL, "color": INK}
+        ax.annotate(text, (max(value, 0.0), at), (3, 0), **how)
     ax.set_yticks(range(len(labels)), labels)
     ax.set_ylim(len(labels) - 0.4, -0.6)
     width, number = width_of(ax), measure(written[0], SMALL) + 6.0  # beside the longest bar

@@ -16,7 +16,7 @@ from ..explain._text import CLIPPED, percent
 from ..model.heads import Head, MeanHead, NumberScoreHead, RawScoreHead, WolfHead
 from ..model.numbers import NumberFormat, write_count, write_value
 from ..model.views import TreeView, TreeViews
-from ._axes import NORMAL, SMALL, strip, take_axes, take_class, write_thousands
+from ._axes import NORMAL, SMALL, check_type, strip, take_axes, take_class, write_thousands
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -203,8 +203,7 @@ def plot_path(
     >>> model = LHTClassifier().fit(X, y)
     >>> ax = plot_path(model.explain(X.iloc[0]))
     """
-    if not isinstance(explanation, Explanation):
-        raise TypeError(f"explanation is of type {type(explanation).__name__}: pass model.explain(row).")
+    check_type("explanation", explanation, Explanation, "model.explain(row)")
     is_forest = tree is None and explanation.n_estimators > 1
     n_features = (10 if is_forest else 4) if n_features is None else check_count("n_features", n_features, 1)
     check_count("max_steps", max_steps, 2)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._extras import import_extra
 from .._parameters import refuse
 from ..describe.curves import MISSING, Curve, Scale, Surface, find_middle
 from ..describe.palette import ACCENT, class_colour, tint
@@ -51,32 +50,21 @@ def plot_curve(curve: Curve | Surface, *, ax: Axes | None = None) -> Axes:
         raise refuse("curve", curve, "one of model.curves_ or model.surfaces_")
     axes = take_axes(ax, 6.0, 3.6)
     has_missing = bool(curve.weight[-1] > 0.0)
-    if curve.edges is not None:
-        borders, missing = _place_steps(curve)
-        shown = len(curve.values) if has_missing else curve.n_steps
-    else:
-        borders = np.arange(len(curve.values) + 1) - 0.5
-        missing = len(curve.values) - 1.0
-        shown = len(curve.values) if has_missing else curve.n_steps
+    shown = curve.n_steps + has_missing
+    borders = np.arange(len(curve.values) + 1) - 0.5 if curve.edges is None else _place_steps(curve)
     left, right = borders[:-1][:shown], borders[1:][:shown]
     values = curve.values.reshape(len(curve.values), -1)[:shown]
     band = curve.band.reshape(len(curve.values), -1)[:shown]
     for k in range(values.shape[1]):
         colour = ACCENT if not curve.classes else class_colour(k)
-        axes.hlines(
-            values[:, k],
-            left,
-            right,
-            color=colour,
-            linewidth=1.8,
-            linestyle=dashes(k),
-            label=str(curve.classes[k]) if curve.classes else "",
-        )
+        how: dict[str, Any] = {
+            "linestyle": dashes(k),
+            "label": str(curve.classes[k]) if curve.classes else "",
+        }
+        axes.hlines(values[:, k], left, right, color=colour, linewidth=1.8, **how)
         for step in range(shown):
-            around = values[step, k] + np.array([-1.0, 1.0]) * band[step, k]
-            axes.fill_between(
-                [left[step], right[step]], *around[:, None], color=tint(colour, 0.35), linewidth=0
-            )
+            ends = values[step, k] - band[step, k], values[step, k] + band[step, k]
+            axes.fill_between([left[step], right[step]], *ends, color=tint(colour, 0.35), linewidth=0)
     _draw_density(axes, _count_shown(curve, borders)[:shown], left, right)
     axes.axhline(0.0, color="0.6", linewidth=0.8)
     if curve.categories is not None:
@@ -84,12 +72,9 @@ def plot_curve(curve: Curve | Surface, *, ax: Axes | None = None) -> Axes:
         axes.set_xticks(range(shown), labels, rotation=90 if sum(map(len, labels)) > 40 else 0)
     else:
         _mark_extremes(axes, curve, float(borders[0]), float(borders[-2]))
-    if curve.categories is None and has_missing:
-        axes.axvline(borders[-2], color="0.6", linewidth=0.8, linestyle="dotted")
-        axes.annotate(
-            "missing", (missing, 1.0), (0, -2), ("data", "axes fraction"), "offset points", ha="center", va="top",
-            fontsize=SMALL,
-        )  # fmt: skip
+        if has_missing:
+            axes.axvline(borders[-2], color="0.6", linewidth=0.8, linestyle="dotted")
+            _write_at_top(axes, "missing", (borders[-2] + borders[-1]) / 2.0, -2, ha="center", va="top")
     axes.set_xlim(left[0], right[-1])
     axes.set_xlabel(curve.name)
     axes.set_ylabel("addition to the raw score")
@@ -99,15 +84,21 @@ def plot_curve(curve: Curve | Surface, *, ax: Axes | None = None) -> Axes:
     return axes
 
 
-def _place_steps(curve: Curve) -> tuple[Any, float]:
-    """Return the borders of all steps along the axis, missing values last, and the middle of missing values."""
+def _write_at_top(axes: Axes, text: str, x: float, up: float, **how: Any) -> None:
+    """Write a text at the upper edge of the axes, some points above it."""
+    place: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points"}
+    axes.annotate(text, (x, 1.0), (0, up), fontsize=SMALL, **place, **how)
+
+
+def _place_steps(curve: Curve) -> Any:
+    """Return the borders of all steps along the axis, missing values last."""
     assert curve.edges is not None
     least, most = find_middle(curve.edges, curve.weight[:-1], curve.span)
     room = (most - least) * 0.04 or 1.0
     inner = np.clip(curve.edges, least - room, most + room).tolist()
     borders = [least - room, *inner, most + room]
     width = (borders[-1] - borders[0]) * 0.08
-    return np.array([*borders, borders[-1] + width]), borders[-1] + width / 2.0
+    return np.array([*borders, borders[-1] + width])
 
 
 def _count_shown(curve: Curve, borders: Any) -> Any:
@@ -129,10 +120,7 @@ def _mark_extremes(axes: Axes, curve: Curve, least: float, most: float) -> None:
         (high > most, most, "right", f"to {write_value(high)} →"),
     ):
         if is_out:
-            axes.annotate(
-                text, (place, 1.0), (0, 2), ("data", "axes fraction"), "offset points", ha=align, va="bottom",
-                fontsize=SMALL, color="0.4",
-            )  # fmt: skip
+            _write_at_top(axes, text, place, 2, ha=align, va="bottom", color="0.4")
 
 
 def _draw_density(axes: Axes, weight: Any, left: Any, right: Any) -> None:
@@ -157,15 +145,8 @@ def _draw_surface(surface: Surface, axes: Axes) -> Axes:
     ]  # without missing values that never occurred
     values = values[shown[0], shown[1]]
     most = float(np.abs(values).max(initial=0.0)) or 1.0
-    image = axes.imshow(
-        values.T,
-        cmap=diverging(),
-        vmin=-most,
-        vmax=most,
-        aspect="auto",
-        origin="lower",
-        interpolation="nearest",
-    )
+    colours: dict[str, Any] = {"cmap": diverging(), "vmin": -most, "vmax": most}
+    image = axes.imshow(values.T, aspect="auto", origin="lower", interpolation="nearest", **colours)
     for axis, ticks, scale, n_shown in (
         (axes.xaxis, axes.set_xticks, surface.scales[0], values.shape[0]),
         (axes.yaxis, axes.set_yticks, surface.scales[1], values.shape[1]),
@@ -175,7 +156,6 @@ def _draw_surface(surface: Surface, axes: Axes) -> Axes:
     is_long = any(len(label.get_text()) > 8 for label in axes.get_xticklabels())
     axes.tick_params(axis="x", rotation=90 if is_long else 0)
     title = "addition to the raw score" + (f" of {surface.classes[0]}" if surface.classes else "")
-    import_extra("matplotlib.pyplot", "plot")
     axes.figure.colorbar(image, ax=axes, label=title)
     return axes
 

@@ -88,10 +88,9 @@ def report(
         raise refuse("path", str(path), "the path of a file in an existing directory")
     if (X_test is None) != (y_test is None):
         raise ValueError("X_test and y_test must be passed together: pass both or neither.")
-    if title is not None and not isinstance(title, str):
-        raise refuse("title", title, "a string or None")
-    if target_name is not None and not isinstance(target_name, str):
-        raise refuse("target_name", target_name, "a string or None")
+    for name, text in (("title", title), ("target_name", target_name)):
+        if text is not None and not isinstance(text, str):
+            raise refuse(name, text, "a string or None")
     if not is_real(max_megabytes) or max_megabytes <= 0:
         raise refuse("max_megabytes", max_megabytes, "a number greater than 0")
     facts = summarise(
