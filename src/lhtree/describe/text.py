@@ -109,11 +109,12 @@ def _describe_blocks(view: TreeView, n_features: int, max_depth: int) -> list[_L
         block, side = work.pop()
         depth, is_leaf = int(view.depth[block]), bool(view.is_leaf[block])
         describe = _describe_slopes if is_leaf else _describe_weights
+        majority = f"{view.heaviest[block]}  " if view.head.shares_classes else ""
         lines.append(
             _Line(
                 f"{'  ' * depth}{side}{'leaf' if is_leaf else 'block'} {block}",
                 *_describe_outcome(view, block),
-                f"{view.heaviest[block]}  " * view.head.shares_classes + describe(view, block, n_features),
+                majority + describe(view, block, n_features),
             )
         )
         if is_leaf:

@@ -227,7 +227,7 @@ def read_features(
     numbers: Sequence[int] | None = None,
     others: Sequence[str] = (),
 ) -> tuple[list[str], str]:
-    """Add the features x0, x1, ... of table t, or those of some ``numbers``, and ``others``.
+    """Add the features x0, x1, ... of table t, or only the features in ``numbers``, and other columns.
 
     Return the names of the keys, and the column is_infinite.
     """

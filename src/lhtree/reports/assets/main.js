@@ -20,7 +20,7 @@ showWarnings(facts.warnings);
 showFeatures(facts, model);
 showCard(facts, model);
 
-// Of many trees, no single one explains a prediction: they come last, with the path of the row.
+// No single tree of many explains a prediction, so trees come last, with the path of the row.
 if (!facts.curves && facts.model.n_estimators > 1) {
   find("trees").append(find("path"));
   find("card").before(find("trees"));
