@@ -20,7 +20,7 @@ from ._parameters import refuse
 from .estimators.persist import load, save
 from .model.model import Model, read
 from .scorer import Scorer, load_scorer
-from .tables.encoders import Dates, Levels, Numbers, make_dates
+from .serve.columns import describe_columns
 
 FLAVOR_NAME = "lhtree"
 _FILE = "model.lht"
@@ -51,7 +51,7 @@ def save_model(
     signature : mlflow.models.ModelSignature, optional
         Default: inferred from the example and its prediction.
     input_example : optional
-        Default: a row of the model, with the centre of every column of numbers and a frequent category of the others.
+        Default: a row of the model, with a typical number or the most frequent category of every column.
     pip_requirements : list or str, optional
         Default: this version of lhtree.
     conda_env : dict or str, optional
@@ -155,18 +155,13 @@ def _load_pyfunc(path: str) -> PyfuncModel:
 def make_example(model: Model) -> Any:
     """Return one row that the model accepts: a DataFrame, or an array if the model has no column names."""
     encoding, values = model.encoding, {}
-    profiles = model.profile.columns if model.profile else [None] * encoding.n_columns
-    first = 0
-    for name, encoder, profile in zip(encoding.names, encoding.encoders, profiles, strict=True):
-        value: Any = ""  # of an ignored column, whose values are unknown
-        if isinstance(encoder, Numbers):
-            centre = float(model.normalisation.centre[first])
-            value = round(centre) if model.span.is_whole[first] else centre
-        elif isinstance(encoder, Dates):
-            value = make_dates(np.array([float(encoder.newest)]))[0]
-        elif isinstance(encoder, Levels) and encoder.categories:
-            value = encoder.categories[profile.codes[0] if profile and profile.codes else 0]
-        values[name], first = value, first + encoder.n_features
+    for column in describe_columns(model):
+        value, kind = column.get("example"), column["kind"]
+        if kind == "date":
+            value = np.datetime64(value, "s")
+        elif value is None:  # of a column that is ignored, or was missing in all training rows
+            value = 0.0 if kind == "number" else ""
+        values[column["name"]] = value
     if not encoding.has_names and encoding.is_plain:
         return np.array([list(values.values())], dtype=np.float64)
     frame = import_extra("pandas", "mlflow").DataFrame([values])

@@ -1,4 +1,4 @@
-"""``lhtree evaluate`` gives the figures of ``lhtree.evaluate``, batch by batch."""
+"""``lhtree evaluate`` gives the figures of ``lhtree.evaluate``."""
 
 import json
 
@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import lhtree
-from lhtree.io import csv as records
 from support.shop import fit_boosted, fit_models, make_table, shop, succeed  # noqa: F401
 
 pytest.importorskip("pandas")
@@ -23,8 +22,7 @@ def table_with_doubt():
 @pytest.mark.usefixtures("shop")
 class TestFigures:
     @pytest.fixture
-    def facts(self, capsys, monkeypatch):
-        monkeypatch.setattr(records, "CHUNK_BYTES", 2000)  # so that there are batches to put together
+    def facts(self, capsys):
         table_with_doubt().to_csv("doubt.csv", index=False)
         return json.loads(
             succeed(capsys, "evaluate", "model.lht", "doubt.csv", "--target", "y", "--json").out

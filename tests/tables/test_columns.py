@@ -1,6 +1,5 @@
 """Which columns of a table become numbers or categories, which are refused, and how they are kept."""
 
-import difflib
 import json
 
 import numpy as np
@@ -10,7 +9,6 @@ from sklearn.base import clone
 
 from lhtree import LHTClassifier
 from lhtree.tables.encoding import Encoding
-from lhtree.tables.errors import find_nearest
 from lhtree.tables.learn import learn_encoding
 
 CATEGORIES = ["work", "school", "country"]
@@ -93,14 +91,3 @@ class TestEncoding:
         again = Encoding.from_dict(json.loads(json.dumps(encoding.to_dict())))
         assert again == encoding
         np.testing.assert_array_equal(again.encode(X.assign(code=2)), encoding.encode(X.assign(code=2)))
-
-
-def test_few_of_many_names_are_compared(monkeypatch):
-    compare, compared = difflib.get_close_matches, []
-    monkeypatch.setattr(
-        difflib, "get_close_matches", lambda *given: compared.append(given[1]) or compare(*given)
-    )
-    names = [f"C{number:06d}" for number in range(50_000)]
-    for name in ("c012345", "C012345x", "xC012345"):
-        assert find_nearest(name, names) == "did you mean 'C012345'?"
-    assert max(map(len, compared)) <= 1000

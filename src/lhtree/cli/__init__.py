@@ -57,6 +57,8 @@ def main() -> None:
 def build_app(guard: Guard | None = None) -> Any:
     """Build the Typer application with all commands."""
     typer, core = import_extra("typer", "cli"), import_extra("typer.core", "cli")
+    from ._options import expand_groups  # needs Typer
+
     guard = Guard() if guard is None else guard
     group, kind = _hide_types_of_flags(core.TyperGroup), _hide_types_of_flags(core.TyperCommand)
     app = typer.Typer(cls=group, no_args_is_help=True, rich_markup_mode="rich", help=_HELP)
@@ -83,7 +85,7 @@ def build_app(guard: Guard | None = None) -> Any:
         command = app.command(
             name, cls=kind, epilog=_write_examples(examples), no_args_is_help=name != "version"
         )
-        command(guard.wrap(getattr(module, name)))
+        command(guard.wrap(expand_groups(getattr(module, name))))
     return app
 
 

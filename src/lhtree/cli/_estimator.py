@@ -91,69 +91,22 @@ Model = Annotated[
 ]
 
 
-class Direction(str, Enum):
-    """Directions of hyperplanes."""
-
-    _ignore_ = "members name"
-    members = vars()
-    for name in dict.fromkeys((*DIRECTIONS, *BOOST_DIRECTIONS)):
-        members[name.upper()] = name
-
-
-class GrowthName(str, Enum):
-    """Kinds of boosted trees."""
-
-    _ignore_ = "members name"
-    members = vars()
-    for name in GROWTHS:
-        members[name.upper()] = name
-
-
-class Membership(str, Enum):
-    """Membership functions."""
-
-    _ignore_ = "members name"
-    members = vars()
-    for name in dict.fromkeys((*MEMBERSHIPS, *COMPACT_MEMBERSHIPS)):
-        members[name.upper()] = name
-
-
-class Calibrate(str, Enum):
-    """Calibration methods."""
-
-    _ignore_ = "members name"
-    members = vars()
-    for name in CALIBRATIONS:
-        members[name.upper()] = name
-
-
-class Loss(str, Enum):
-    """Losses of a boosted regression."""
-
-    _ignore_ = "members name"
-    members = vars()
-    for name in REGRESSION_LOSSES:
-        members[name.upper()] = name
-
-
-class ClassWeight(str, Enum):
-    """Class weights."""
-
-    BALANCED = "balanced"
-
-
 def read_given(given: dict[str, Any], kind: Kind, task: TaskName | None) -> dict[str, Any]:
     """Return the given parameters; reject parameters that the family does not have for the task."""
     chosen = {name: value for name, value in given.items() if value is not None}
     _check(chosen, kind, list(TaskName) if task is None else [task])
-    allowed = {
+    allowed: dict[str, Sequence[str]] = {
         "direction": BOOST_DIRECTIONS if kind is Kind.BOOST else DIRECTIONS,
         "membership": COMPACT_MEMBERSHIPS if kind is Kind.COMPACT else MEMBERSHIPS,
+        "growth": GROWTHS,
+        "loss": REGRESSION_LOSSES,
+        "calibrate": CALIBRATIONS,
+        "class_weight": ("balanced",),
     }
     for name, values in allowed.items():
         if chosen.get(name, values[0]) not in values:
             raise Problem(
-                f"--{name} {chosen[name]} does not apply to --model {kind.value}: pass {' or '.join(values)}",
+                f"{OPTIONS[name]} {chosen[name]} does not apply to --model {kind.value}: pass {' or '.join(values)}",
                 ExitCode.USAGE,
             )
     if "quantile" in chosen and chosen["loss"] != "quantile":

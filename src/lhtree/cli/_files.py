@@ -25,12 +25,14 @@ from numpy.typing import NDArray
 from .._extras import import_extra
 from .._write import open_whole, write_whole
 from ..io.fields import FileRows
+from ..io.read import RowsTable, read_rows
 from ..io.streams import Stream
 from ..model.model import read
 from ..scorer import Scorer
 from ..tables.columns import find_arrow_kind
 from ..tables.encoding import Encoding
 from ._errors import ExitCode, Problem, check_signals, reading, writing
+from ._options import RowOptions, TableOptions
 from ._show import note
 
 _ENDINGS = {
@@ -103,6 +105,19 @@ class Encoder:
     def encode(self, rows: FileRows) -> NDArray[np.float64]:
         """Return features of some rows, shape (n, m)."""
         return self._encoding.encode(rows.select(self.columns), unseen=self._unseen, n_unseen=self.n_unseen)
+
+
+def read_table(
+    model: Any, path: str, options: TableOptions, *, quiet: bool = False, **others: Any
+) -> RowsTable:
+    """Read a whole table with the columns of a model; ``others`` are arguments of ``read_rows``."""
+    learned = read(model, takes_numbers=True, takes_several=True)
+    classes = learned.classes if learned.head.predicts_classes else None
+    if isinstance(options, RowOptions):
+        others = {"unseen": options.unseen, "drop_missing_target": options.drop_missing_target} | others
+    rows = read_rows(path, learned.encoding, classes, options.reading, **others)
+    note_unseen(rows.n_unseen, quiet=quiet)
+    return rows
 
 
 def note_unseen(n_unseen: Counter[str], *, quiet: bool) -> None:

@@ -1,17 +1,20 @@
-"""Arguments and options that commands share, for their signatures."""
+"""Arguments and options that commands share, for their signatures; some of them in groups."""
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from enum import Enum
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
 from .._parameters import UNSEEN
-from ..io.source import FORMATS
+from ..io.read import TrainingTable, read_training
+from ..io.source import FORMATS, Reading
 from ..model.records import DECLARED
 from ..tables.errors import find_nearest
 from ._errors import ExitCode, Problem, reading
@@ -153,6 +156,82 @@ Threads = Annotated[
         "--threads", metavar="N", help="Number of threads; -1 uses all cores. Results do not depend on it."
     ),
 ]
+
+
+class OptionGroup:
+    """Options that commands take as one argument; subclasses are dataclasses with one field per option."""
+
+
+@dataclass(frozen=True)
+class TableOptions(OptionGroup):
+    """How a table is read."""
+
+    format: Format = None
+    delimiter: Delimiter = None
+    decimal: Decimal = "."
+    encoding: Encoding = None
+
+    @property
+    def reading(self) -> Reading:
+        """Return the checked options."""
+        return Reading(self.format, self.delimiter, self.decimal, self.encoding)
+
+
+@dataclass(frozen=True)
+class RowOptions(TableOptions):
+    """How rows for a model, with their targets, are read."""
+
+    drop_missing_target: DropMissingTarget = False
+    unseen: Unseen = "error"
+
+
+@dataclass(frozen=True)
+class TrainingOptions(TableOptions):
+    """How a training table is read."""
+
+    task: Task = None
+    drop: Drop = None
+    categorical: Categorical = None
+    drop_missing_target: DropMissingTarget = False
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of ``read_training``."""
+        return {
+            "reading": self.reading,
+            "drop": self.drop or (),
+            "categorical": self.categorical or (),
+            "drop_missing_target": self.drop_missing_target,
+            "task": self.task and self.task.value,
+        }
+
+    def read(self, path: str, target: str) -> TrainingTable:
+        """Read the table."""
+        return read_training(path, target, **self.arguments())
+
+
+def expand_groups(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command that takes every option of its groups as an argument, as Typer needs it."""
+    types = get_type_hints(command, include_extras=True)
+    groups: dict[str, Any] = {}
+    parameters: list[inspect.Parameter] = []
+    for parameter in inspect.signature(command).parameters.values():
+        kind, some = types[parameter.name], [parameter]
+        if isinstance(kind, type) and issubclass(kind, OptionGroup):
+            some = groups[parameter.name] = list(inspect.signature(kind).parameters.values())
+            types |= get_type_hints(kind, include_extras=True)
+        parameters += [
+            each.replace(annotation=types[each.name], kind=inspect.Parameter.KEYWORD_ONLY) for each in some
+        ]
+
+    def expanded(**given: Any) -> None:
+        for name, some in groups.items():
+            given[name] = types[name](**{each.name: given.pop(each.name) for each in some})
+        command(**given)
+
+    expanded.__doc__, expanded.__name__ = command.__doc__, command.__name__
+    expanded.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    expanded.__annotations__ = {each.name: each.annotation for each in parameters}
+    return expanded
 
 
 def count_threads(wanted: int) -> int:

@@ -54,6 +54,13 @@ def note(message: str, *, quiet: bool = False) -> None:
         print(clean(message), file=sys.stderr)
 
 
+def show_tables(tables: Iterable[tuple[str, Sequence[str], Iterable[Sequence[Any]]]]) -> None:
+    """Print titles, columns and rows of tables, with blank lines between them; only the first column is text."""
+    for number, (title, columns, rows) in enumerate(tables):
+        print("\n" * (number > 0), end="")
+        show_table(title, (columns[0], *(f">{column}" for column in columns[1:])), rows)
+
+
 @contextmanager
 def show_bar(total: float, what: str, *, quiet: bool = False) -> Iterator[Update]:
     """Show a progress bar on stderr, in terminals only; yields a function that advances it."""

@@ -8,8 +8,7 @@ import typer
 
 from ..evaluation import Evaluation, Measured
 from ..evaluation.measures import write_number, write_percent
-from ..io.read import TrainingTable, read_training
-from ..io.source import Reading
+from ..io.read import TrainingTable
 from ..model.numbers import write_shares
 from ..selection.comparison import PEERS, Result, compare_learners
 from ..tables.errors import find_nearest
@@ -33,6 +32,7 @@ _NOTES = (
 def bench(
     data: _options.DataFile,
     target: _options.Target,
+    options: _options.TrainingOptions,
     only: Annotated[
         _options.Names,
         typer.Option(
@@ -41,31 +41,15 @@ def bench(
             "xgboost, lightgbm, catboost. Default: all that are installed.",
         ),
     ] = None,
-    task: _options.Task = None,
     folds: Annotated[int, typer.Option(metavar="N", help="Number of cross-validation folds.")] = 5,
     seed: Annotated[int, typer.Option(metavar="N", help="Random seed.")] = 0,
-    drop: _options.Drop = None,
-    categorical: _options.Categorical = None,
-    drop_missing_target: _options.DropMissingTarget = False,
-    format: _options.Format = None,
-    delimiter: _options.Delimiter = None,
-    decimal: _options.Decimal = ".",
-    encoding: _options.Encoding = None,
     is_json: _options.Json = False,
     quiet: _options.Quiet = False,
 ) -> None:
     """Compare lhtree with CART, random forests and boosting on your own table, by cross-validation."""
     _options.check_least(folds=(folds, 2), seed=(seed, 0))
     _check_only(only)
-    training = read_training(
-        data,
-        target,
-        Reading(format, delimiter, decimal, encoding),
-        drop=drop or (),
-        categorical=categorical or (),
-        drop_missing_target=drop_missing_target,
-        task=task and task.value,
-    )
+    training = options.read(data, target)
     names = _choose(only, training.task)
     with show_bar(len(names) * folds, "comparing", quiet=quiet) as move:
         results = compare_learners(

@@ -8,12 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from ..evaluation import compare as compare_models
-from ..io.read import read_rows
-from ..io.source import Reading
 from . import _options
 from ._errors import Problem
-from ._files import check_picture, check_place, load_scorer, note_unseen, save_figure, write_file
-from ._show import note, show_json, show_table
+from ._files import check_picture, check_place, load_scorer, read_table, save_figure, write_file
+from ._show import note, show_json, show_tables
 
 EXAMPLES = (
     "lhtree compare tree.lht model.lht test.csv --target y",
@@ -26,6 +24,7 @@ def compare(
     challenger: Annotated[str, typer.Argument(metavar="CHALLENGER", help="Model file that may replace it.")],
     data: _options.DataFile,
     target: _options.Target,
+    options: _options.RowOptions,
     positive: _options.Positive = None,
     threshold: _options.Threshold = None,
     by: _options.By = None,
@@ -34,12 +33,6 @@ def compare(
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also plot the differences: .png, .svg or .pdf.")
     ] = None,
-    drop_missing_target: _options.DropMissingTarget = False,
-    unseen: _options.Unseen = "error",
-    format: _options.Format = None,
-    delimiter: _options.Delimiter = None,
-    decimal: _options.Decimal = ".",
-    encoding: _options.Encoding = None,
     is_json: _options.Json = False,
     quiet: _options.Quiet = False,
 ) -> None:
@@ -54,22 +47,9 @@ def compare(
         check_place(plot, champion, challenger, data)
         check_picture(plot)
     scorers = [load_scorer(path) for path in (champion, challenger)]
-    how = Reading(format, delimiter, decimal, encoding)
     tables = [
-        read_rows(
-            data,
-            scorer._model.encoding,
-            scorer.classes_ if scorer._model.head.predicts_classes else None,
-            how,
-            unseen=unseen,
-            target=target,
-            drop_missing_target=drop_missing_target,
-            groups=by or (),
-        )
-        for scorer in scorers
+        read_table(scorer, data, options, quiet=quiet, target=target, groups=by or ()) for scorer in scorers
     ]
-    for table in tables:
-        note_unseen(table.n_unseen, quiet=quiet)
     X, y = tables[0].X, tables[0].y
     X = X.assign(**{name: tables[1].X[name] for name in tables[1].X if name not in X})
     label = _options.find_class("--positive", positive, scorers[0]._model.labels)
@@ -91,9 +71,7 @@ def compare(
     if is_json:
         show_json(compared.to_dict())
     else:
-        for number, (title, titles, rows) in enumerate(compared.tables()):
-            print("\n" * (number > 0), end="")
-            show_table(title, (titles[0], *(f">{one}" for one in titles[1:])), rows)
+        show_tables(compared.tables())
     if plot is not None:
         from ..plot import plot_comparison
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from ..evaluation import monitor
-from ..io.read import RowsTable, read_rows
-from ..io.source import Reading
-from ..scorer import Scorer
 from . import _options
 from ._errors import ExitCode, Problem, writing
-from ._files import check_place, load_scorer, note_unseen
+from ._files import check_place, load_scorer, read_table
 from ._show import note, write_bytes
 
 EXAMPLES = (
@@ -27,6 +23,7 @@ EXAMPLES = (
 def document(
     model: _options.ModelFile,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="HTML or Markdown file to write.")],
+    options: _options.RowOptions,
     data: Annotated[
         str | None,
         typer.Option(metavar="DATA", help="Table of held-out rows, on which results are measured."),
@@ -53,12 +50,6 @@ def document(
     positive: _options.Positive = None,
     threshold: _options.Threshold = None,
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the document.")] = None,
-    drop_missing_target: _options.DropMissingTarget = False,
-    unseen: _options.Unseen = "error",
-    format: _options.Format = None,
-    delimiter: _options.Delimiter = None,
-    decimal: _options.Decimal = ".",
-    encoding: _options.Encoding = None,
     quiet: _options.Quiet = False,
 ) -> None:
     """Write a document about a model: purpose, data, method, performance, limits, groups, and so on.
@@ -78,20 +69,19 @@ def document(
     target = target or getattr(scorer._model.provenance, "target", None)
     if data is not None and target is None:
         raise Problem(f"{model} does not name its target: pass --target", ExitCode.USAGE)
-    options: dict[str, Any] = {
-        "reading": Reading(format, delimiter, decimal, encoding),
-        "drop_missing_target": drop_missing_target,
-        "quiet": quiet,
-    }
-    X = y = groups = None
+    X: Any = None
+    y = groups = None
     if data is not None:
-        options |= {"target": target, "unseen": unseen}
-        X, y, groups = _read_data(scorer, challenger, data, by or (), **options)
+        table = read_table(scorer, data, options, quiet=quiet, target=target, groups=by or ())
+        X, y, groups = table.X, table.y, table.groups or None
+    if data is not None and challenger is not None:
+        more = read_table(load_scorer(challenger), data, options, quiet=quiet, target=target).X
+        X = X.assign(**{name: more[name] for name in more if name not in X})
     label = _options.find_class("--positive", positive, scorer._model.labels)
-    options |= {"target": None, "unseen": "missing", "keeps_unseen": True, "drop_missing_target": False}
-    periods = [
-        monitor(scorer, _read(scorer, path, **options).X, period=Path(path).stem) for path in period or ()
-    ]
+    periods = []
+    for path in period or ():
+        rows = read_table(scorer, path, options, quiet=quiet, unseen="missing", keeps_unseen=True)
+        periods.append(monitor(scorer, rows.X, period=Path(path).stem))
     with writing(out):
         lhtree.document(
             model,
@@ -107,27 +97,6 @@ def document(
             title=title,
         )
     note(f"{out} written, {write_bytes(out.stat().st_size)}", quiet=quiet)
-
-
-def _read_data(
-    scorer: Scorer, challenger: str | None, path: str, by: Sequence[str], **options: Any
-) -> tuple[Any, Any, Any]:
-    """Read the rows with the columns of both models, their targets and their groups."""
-    table = _read(scorer, path, groups=by, **options)
-    X: Any = table.X
-    if challenger is not None:
-        more = _read(load_scorer(challenger), path, **options).X
-        X = X.assign(**{name: more[name] for name in more if name not in X})
-    return X, table.y, table.groups or None
-
-
-def _read(scorer: Scorer, path: str, *, quiet: bool, **options: Any) -> RowsTable:
-    """Read rows with the columns of a model."""
-    learned = scorer._model
-    classes = learned.classes if learned.head.predicts_classes else None
-    rows = read_rows(path, learned.encoding, classes, **options)
-    note_unseen(rows.n_unseen, quiet=quiet)
-    return rows
 
 
 def _read_texts(pairs: Any) -> dict[str, str]:

@@ -15,13 +15,13 @@ from .._extras import import_extra
 from ..evaluation.measures import write_number
 from ..explain._reasons import Comparer, list_reasons
 from ..io.fields import FileRows
-from ..io.read import read_rows
 from ..io.source import Reading
 from ..io.streams import open_stream
 from ..model.model import Model as LearnedModel
 from ..model.model import read
 from ..tables.encoding import Encoding as TableEncoding
 from ..tables.errors import check_known, find_nearest
+from . import _options
 from ._errors import ExitCode, Problem
 from ._files import (
     check_picture,
@@ -30,24 +30,9 @@ from ._files import (
     load_model,
     load_scorer,
     note_unseen,
+    read_table,
     save_figure,
     write_file,
-)
-from ._options import (
-    Decimal,
-    Delimiter,
-    Encoding,
-    Format,
-    Json,
-    ModelFile,
-    Names,
-    Output,
-    Quiet,
-    ReasonGroups,
-    ReasonTexts,
-    Unseen,
-    find_class,
-    read_texts,
 )
 from ._show import clean, note, show_json
 from .predict import make_task
@@ -65,7 +50,8 @@ Row = dict[str, Any]  # values by column
 
 
 def explain(
-    model: ModelFile,
+    model: _options.ModelFile,
+    table: _options.TableOptions,
     data: Annotated[
         str | None,
         typer.Argument(metavar="DATA", help="Table as for lhtree predict; not needed with --values."),
@@ -75,7 +61,7 @@ def explain(
         typer.Option(metavar="NUMBER", help="Row of the table; the first one below the header is 0."),
     ] = None,
     values: Annotated[
-        Names,
+        _options.Names,
         typer.Option(
             metavar="NAME=VALUE",
             help="Value that replaces the table's; may be repeated. Without a table, all other columns are missing.",
@@ -90,8 +76,8 @@ def explain(
     reasons: Annotated[
         int, typer.Option(min=1, metavar="N", help="With --all: number of reasons of a row.")
     ] = 4,
-    texts: ReasonTexts = None,
-    group: ReasonGroups = None,
+    texts: _options.ReasonTexts = None,
+    group: _options.ReasonGroups = None,
     target: Annotated[
         str | None,
         typer.Option(
@@ -99,7 +85,7 @@ def explain(
             help="Class to explain. Default: the positive class of the model, if declared, else the prediction.",
         ),
     ] = None,
-    output: Output = None,
+    output: _options.Output = None,
     tree: Annotated[
         int | None,
         typer.Option(
@@ -120,7 +106,7 @@ def explain(
         ),
     ] = None,
     change: Annotated[
-        Names,
+        _options.Names,
         typer.Option(
             metavar="NAME", help="Counterfactuals: column that may change; may be repeated. Default: all."
         ),
@@ -133,13 +119,9 @@ def explain(
         Path | None,
         typer.Option(metavar="FILE", help="Also plot the explanation: .png, .svg or .pdf."),
     ] = None,
-    unseen: Unseen = "error",
-    format: Format = None,
-    delimiter: Delimiter = None,
-    decimal: Decimal = ".",
-    encoding: Encoding = None,
-    is_json: Json = False,
-    quiet: Quiet = False,
+    unseen: _options.Unseen = "error",
+    is_json: _options.Json = False,
+    quiet: _options.Quiet = False,
 ) -> None:
     """Explain the prediction for one row."""
     for place in filter(None, (html, plot)):
@@ -149,10 +131,13 @@ def explain(
     if every:
         if data is None or row is not None or values:
             raise Problem("--all explains a table: pass one, without --row and --values", ExitCode.USAGE)
-        how = Reading(format, delimiter, decimal, encoding)
-        _show_all(
-            model, data, how, reasons, target, texts, group, unseen=unseen, is_json=is_json, quiet=quiet
-        )
+        scorer = load_scorer(model)
+        label = _options.find_class("--target", target, scorer._model.labels)
+        task = make_task(scorer._model, reasons, label, None, _options.read_texts(texts), group)
+        rows = read_table(scorer, data, table, quiet=quiet, unseen=unseen)
+        if not len(rows.X):
+            raise Problem(f"{data} has no rows: pass a table with rows")
+        _show_reasons(list_reasons(scorer, rows.X, task, Comparer(scorer._model)), is_json=is_json)
         return
     if data is None and row is not None:
         raise Problem("--row needs a table: pass one, or omit --row", ExitCode.USAGE)
@@ -163,10 +148,9 @@ def explain(
     columns = learned.encoding
     chosen: Row = dict.fromkeys(columns.names)
     if data is not None:
-        how = Reading(format, delimiter, decimal, encoding)
-        chosen |= _read_row(data, columns, row, how, unseen=unseen, quiet=quiet)
-    row_values = chosen | parse_values(values or [], columns, decimal, unseen)
-    explanation = loaded.explain(row_values, target=find_class("--target", target, learned.labels))
+        chosen |= _read_row(data, columns, row, table.reading, unseen=unseen, quiet=quiet)
+    row_values = chosen | parse_values(values or [], columns, table.decimal, unseen)
+    explanation = loaded.explain(row_values, target=_options.find_class("--target", target, learned.labels))
     if tree is not None:
         if not 0 <= tree < explanation.n_estimators:
             raise Problem(f"--tree {tree} is out of range: pass 0 to {explanation.n_estimators - 1}")
@@ -191,30 +175,9 @@ def explain(
         note(f"{plot} written", quiet=quiet)
 
 
-def _show_all(
-    model: str,
-    data: str,
-    how: Reading,
-    n: int,
-    target: str | None,
-    texts: str | None,
-    group: list[str] | None,
-    *,
-    unseen: str,
-    is_json: bool,
-    quiet: bool,
-) -> None:
+def _show_reasons(reasons: Any, *, is_json: bool) -> None:
     """Print the main reasons of all rows, as CSV or JSON."""
-    scorer = load_scorer(model)
-    learned = scorer._model
-    task = make_task(
-        learned, n, find_class("--target", target, learned.labels), None, read_texts(texts), group
-    )
-    rows = read_rows(data, learned.encoding, None, how, unseen=unseen)
-    note_unseen(rows.n_unseen, quiet=quiet)
-    if not len(rows.X):
-        raise Problem(f"{data} has no rows: pass a table with rows")
-    found = list_reasons(scorer, rows.X, task, Comparer(learned)).reset_index()
+    found = reasons.reset_index()
     if is_json:
         show_json(json.loads(found.to_json(orient="records")))
     else:
@@ -282,7 +245,7 @@ def _find_others(learned: LearnedModel, explanation: Any, to: str | None, change
 
 def _read_class(explanation: Any, to: str | None) -> Any:
     """Return the class to reach; None for any other."""
-    label = find_class("--to", to, explanation.classes)
+    label = _options.find_class("--to", to, explanation.classes)
     if to is not None and label == explanation.prediction:
         raise Problem(f"--to {to}: the model already predicts {to}; pass another class")
     return label

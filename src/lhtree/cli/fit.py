@@ -5,28 +5,31 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 
-from .._parameters import REGRESSION_LOSSES
+from .._parameters import (
+    BOOST_DIRECTIONS,
+    COMPACT_MEMBERSHIPS,
+    DIRECTIONS,
+    GROWTHS,
+    MEMBERSHIPS,
+    REGRESSION_LOSSES,
+)
 from ..io.passes import pass_over_file
 from ..io.read import FilePasses, TrainingTable, read_training
 from ..io.source import Reading
 from ..io.streams import open_stream
+from ..model.records import CALIBRATIONS
 from ..tables.errors import check_known, find_nearest
 from . import _options
 from ._errors import ExitCode, Problem, writing
 from ._estimator import (
-    Calibrate,
-    ClassWeight,
-    Direction,
-    GrowthName,
     Kind,
-    Loss,
-    Membership,
     Model,
     build,
     read_given,
@@ -64,12 +67,13 @@ def fit(
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FILE", help="Model file to write, such as model.lht.")
     ],
+    options: _options.TrainingOptions,
     model: Model = Kind.BOOST,
-    task: _options.Task = None,
     direction: Annotated[
-        Direction | None,
+        str | None,
         typer.Option(
             "--direction",
+            autocompletion=lambda: list(dict.fromkeys((*DIRECTIONS, *BOOST_DIRECTIONS))),
             metavar="NAME",
             help="Trees and forests: mean_difference (the paper's, the default for classes), fisher, or mixed (the "
             "most accurate, the default for numbers). Boosted trees: mixed (the default), or single (no hyperplanes).",
@@ -92,9 +96,10 @@ def fit(
         ),
     ] = None,
     growth: Annotated[
-        GrowthName | None,
+        str | None,
         typer.Option(
             "--growth",
+            autocompletion=lambda: list(GROWTHS),
             metavar="NAME",
             help="Boost: symmetric trees (one cut per level, the default but for quantiles and absolute errors) or "
             "free trees (one cut per block).",
@@ -126,9 +131,10 @@ def fit(
         _options.Names, typer.Option(metavar="NAME", help="Boost: the same, but must not rise.")
     ] = None,
     loss: Annotated[
-        Loss | None,
+        str | None,
         typer.Option(
             "--loss",
+            autocompletion=lambda: list(REGRESSION_LOSSES),
             metavar="NAME",
             help=f"Boost, regression: {_LOSSES}.",
         ),
@@ -222,9 +228,10 @@ def fit(
         ),
     ] = None,
     membership: Annotated[
-        Membership | None,
+        str | None,
         typer.Option(
             "--membership",
+            autocompletion=lambda: list(dict.fromkeys((*MEMBERSHIPS, *COMPACT_MEMBERSHIPS))),
             metavar="NAME",
             help="Membership within a leaf: marginal (the paper's, the default), least_squares or constant; compact: "
             "constant or linear.",
@@ -239,9 +246,10 @@ def fit(
         ),
     ] = None,
     class_weight: Annotated[
-        ClassWeight | None,
+        str | None,
         typer.Option(
             "--class-weight",
+            metavar="balanced",
             help="balanced: rare classes count as much as others; works best with --min-samples-leaf 20 or so.",
         ),
     ] = None,
@@ -255,10 +263,12 @@ def fit(
         ),
     ] = None,
     calibrate: Annotated[
-        Calibrate | None,
+        str | None,
         typer.Option(
             "--calibrate",
-            help="Calibrate the probabilities by cross-fitting; takes six times as long.",
+            metavar="NAME",
+            autocompletion=lambda: list(CALIBRATIONS),
+            help=f"Calibrate the probabilities by cross-fitting: {' or '.join(CALIBRATIONS)}; takes six times as long.",
         ),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Random seed.")] = 0,
@@ -280,9 +290,6 @@ def fit(
             "model does not learn from this column.",
         ),
     ] = None,
-    drop: _options.Drop = None,
-    categorical: _options.Categorical = None,
-    drop_missing_target: _options.DropMissingTarget = False,
     declare: Annotated[
         list[str] | None,
         typer.Option(
@@ -308,10 +315,6 @@ def fit(
             "takes more than half of the free memory.",
         ),
     ] = False,
-    format: _options.Format = None,
-    delimiter: _options.Delimiter = None,
-    decimal: _options.Decimal = ".",
-    encoding: _options.Encoding = None,
     is_json: _options.Json = False,
     quiet: _options.Quiet = False,
 ) -> None:
@@ -340,11 +343,11 @@ def fit(
         raise Problem("--holdout-by needs --holdout: pass a share, such as --holdout 0.2", ExitCode.USAGE)
     kept, declared = _options.read_metadata(metadata or []), _options.read_declared(declare or [])
     given = {
-        "direction": direction and direction.value,
+        "direction": direction,
         "n_estimators": trees,
         "max_iter": rounds,
         "learning_rate": read_number("--learning-rate", learning_rate, "auto"),
-        "growth": growth and growth.value,
+        "growth": growth,
         "early_stopping": early_stopping or None,
         "l2_regularization": l2_regularization,
         "n_directed": n_directed,
@@ -352,11 +355,11 @@ def fit(
         "beta": read_number("--beta", beta, "auto", "schedule"),
         "gamma": read_number("--gamma", gamma),
         "min_samples_leaf": read_number("--min-samples-leaf", min_samples_leaf, "auto"),
-        "membership": membership and membership.value,
+        "membership": membership,
         "max_depth": max_depth,
-        "class_weight": class_weight and class_weight.value,
+        "class_weight": class_weight,
         "positive": positive,
-        "loss": "quantile" if loss is None and quantile is not None else loss and loss.value,
+        "loss": "quantile" if loss is None and quantile is not None else loss,
         "quantile": read_quantiles(quantile),
         "intervals": intervals or None,
         "pruning": pruning,
@@ -366,28 +369,21 @@ def fit(
         "interactions": read_number("--interactions", interactions, "auto"),
         "max_steps": steps,
         "smoothing": smoothing,
-        "calibrate": calibrate and calibrate.value,
+        "calibrate": calibrate,
     }
     if len(target) > 1:
-        task = _check_targets(target, model, task)
-    chosen = read_given(given, model, task)
+        options = replace(options, task=_check_targets(target, model, options.task))
+    if holdout_by is not None:
+        options = replace(options, drop=list(dict.fromkeys([*(options.drop or ()), holdout_by])))
+    chosen = read_given(given, model, options.task)
     check_place(out, data)
-    reading = Reading(format, delimiter, decimal, encoding)
     several = target[1:2] or None
     columns: Any = target[0] if several is None else target
     others = {"holdout": holdout, "calibrate": calibrate, "intervals": intervals or None, "target": several}
     _check_memory_options(model, data, in_memory=in_memory, out_of_core=out_of_core, **others)
     can_stream = model in _STREAMED and data != "-" and all(other is None for other in others.values())
-    is_streamed = out_of_core or (can_stream and not in_memory and _exceeds_memory(data, reading))
-    training = (FilePasses if is_streamed else read_training)(
-        data,
-        columns,
-        reading,
-        drop=list(dict.fromkeys([*(drop or ()), *([] if holdout_by is None else [holdout_by])])),
-        categorical=categorical or (),
-        drop_missing_target=drop_missing_target,
-        task=task and task.value,
-    )
+    is_streamed = out_of_core or (can_stream and not in_memory and _exceeds_memory(data, options.reading))
+    training = (FilePasses if is_streamed else read_training)(data, columns, **options.arguments())
     if positive is not None and training.task == "classification":
         chosen["positive"] = _find_positive(positive, training.y, target[0])
     estimator = build(
@@ -404,7 +400,7 @@ def fit(
             f"lhtree: --gamma has no effect with --direction {estimator.direction}: use --min-samples-leaf instead",
             quiet=notes_quiet,
         )
-    if task is None:
+    if options.task is None:
         _note_many_classes(training, target[0], quiet=notes_quiet)
     _check_constraints(training, data, increasing=increasing, decreasing=decreasing)
     check_known("declare", [name for some in declared.values() for name in some], training.names, data)
@@ -417,7 +413,7 @@ def fit(
         if holdout is not None:
             last = None
             if holdout_by is not None:
-                last = order_rows(data, target[0], holdout_by, reading, training)
+                last = order_rows(data, target[0], holdout_by, options.reading, training)
             measured, held = hold_out(estimator, training, target, holdout, seed, last, holdout_by)
         start = time.perf_counter()
         estimator.fit(training.X, training.take_responses(target))

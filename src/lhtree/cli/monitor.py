@@ -9,12 +9,10 @@ import typer
 
 from ..evaluation import monitor as compare_rows
 from ..evaluation.drift import LEVELS
-from ..io.read import read_rows
-from ..io.source import Reading
 from . import _options
 from ._errors import ExitCode, Problem
-from ._files import check_place, load_scorer, write_file
-from ._show import note, show_json, show_table
+from ._files import check_place, load_scorer, read_table, write_file
+from ._show import note, show_json, show_tables
 
 EXAMPLES = (
     "lhtree monitor boosted.lht new.csv --alarm never",
@@ -29,6 +27,7 @@ def monitor(
         list[str],
         typer.Argument(metavar="DATA...", help="Tables of one or more periods, in the order of time."),
     ],
+    options: _options.TableOptions,
     target: Annotated[
         str | None,
         typer.Option("--target", "-t", metavar="NAME", help="Column with known classes or numbers, if any."),
@@ -44,10 +43,6 @@ def monitor(
         ),
     ] = "large",
     drop_missing_target: _options.DropMissingTarget = False,
-    format: _options.Format = None,
-    delimiter: _options.Delimiter = None,
-    decimal: _options.Decimal = ".",
-    encoding: _options.Encoding = None,
     is_json: _options.Json = False,
     quiet: _options.Quiet = False,
 ) -> None:
@@ -62,19 +57,18 @@ def monitor(
     if html is not None:
         check_place(html, model, *data)
     scorer = load_scorer(model)
-    learned = scorer._model
-    if learned.profile is None:
+    if scorer._model.profile is None:
         raise Problem(
             f"{model} keeps no summary of its training table (it was written by an earlier version, or has more "
             "than 1,000 columns): fit it again"
         )
     periods = []
     for path in data:
-        rows = read_rows(
+        rows = read_table(
+            scorer,
             path,
-            learned.encoding,
-            learned.classes if learned.head.predicts_classes else None,
-            Reading(format, delimiter, decimal, encoding),
+            options,
+            quiet=True,
             unseen="missing",
             target=target,
             drop_missing_target=drop_missing_target,
@@ -86,9 +80,7 @@ def monitor(
     if is_json:
         show_json({"model": model, "level": periods[-1].level, "periods": [one.to_dict() for one in periods]})
     else:
-        for number, (title, titles, table) in enumerate(part for one in periods for part in one.tables()):
-            print("\n" * (number > 0), end="")
-            show_table(title, (titles[0], *(f">{one}" for one in titles[1:])), table)
+        show_tables(part for one in periods for part in one.tables())
     if html is not None:
         from ..reports._drift import build_drift_page, encode_text
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .._extras import import_extra
 from ..evaluation.regression import has_intervals
 from ..explain._reasons import Comparer, ReasonTask, find_reasons
-from ..io.source import FORMATS, Reading
+from ..io.source import FORMATS
 from ..io.streams import open_stream
 from ..model.model import Model
 from ..scorer import Scorer
@@ -34,6 +34,7 @@ EXAMPLES = (
 def predict(
     model: _options.ModelFile,
     data: _options.DataFile,
+    table: _options.TableOptions,
     out: Annotated[
         str | None,
         typer.Option(
@@ -80,10 +81,6 @@ def predict(
         typer.Option("--batch-rows", min=1, metavar="N", help="Maximum number of rows per batch."),
     ] = None,
     threads: _options.Threads = -1,
-    format: _options.Format = None,
-    delimiter: _options.Delimiter = None,
-    decimal: _options.Decimal = ".",
-    encoding: _options.Encoding = None,
     out_format: Annotated[
         str | None,
         typer.Option(
@@ -119,7 +116,7 @@ def predict(
         )
     methods = {"proba": proba, "confidence": confidence}
     scores = [name for name, is_wanted in methods.items() if is_wanted]
-    with open_stream(data, Reading(format, delimiter, decimal, encoding)) as stream:
+    with open_stream(data, table.reading) as stream:
         encoder = Encoder(scorer, stream, unseen)
         check_known("keep", keep or (), stream.names, stream.name)
         kept = stream.names if keep_all else list(dict.fromkeys(keep or ()))

@@ -7,12 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from ..io.read import RowsTable, read_rows
-from ..io.source import Reading
 from ..model.model import read as read_model
 from . import _options
 from ._errors import ExitCode, Problem, writing
-from ._files import check_place, choose_output, load_model, load_scorer, note_unseen
+from ._files import check_place, choose_output, load_model, load_scorer, read_table
 from ._show import note, write_bytes
 
 EXAMPLES = (
@@ -30,6 +28,7 @@ def report(
     data: _options.DataFile,
     target: _options.Target,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="HTML file to write.")],
+    options: _options.RowOptions,
     test: Annotated[
         str | None,
         typer.Option(metavar="DATA", help="Table of held-out rows; metrics are computed on it."),
@@ -45,12 +44,6 @@ def report(
             help="Maximum size of the trees in the page; for a larger forest only the first trees are included.",
         ),
     ] = 8.0,
-    drop_missing_target: _options.DropMissingTarget = False,
-    unseen: _options.Unseen = "error",
-    format: _options.Format = None,
-    delimiter: _options.Delimiter = None,
-    decimal: _options.Decimal = ".",
-    encoding: _options.Encoding = None,
     quiet: _options.Quiet = False,
 ) -> None:
     """Write an HTML report on a model: metrics, warnings, a tree explorer and a row explorer.
@@ -62,11 +55,10 @@ def report(
 
     check_place(out, model, data, test)
     loaded = choose_output(load_model(model), output)
-    options = {"unseen": unseen, "target": target, "drop_missing_target": drop_missing_target}
-    options["reading"] = Reading(format, delimiter, decimal, encoding)
     label = _options.find_class("--positive", positive, read_model(loaded, takes_numbers=True).labels)
-    table = _read(loaded, data, quiet=quiet, groups=by or (), **options)
-    held = None if test is None else _read(loaded, test, quiet=quiet, groups=by or (), **options)
+    wanted: dict[str, Any] = {"quiet": quiet, "target": target, "groups": by or ()}
+    table = read_table(loaded, data, options, **wanted)
+    held = None if test is None else read_table(loaded, test, options, **wanted)
     with writing(out):
         lhtree.report(
             *(loaded, table.X, table.y, out),
@@ -85,6 +77,7 @@ def report(
 def sheet(
     model: _options.ModelFile,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="HTML or PDF file to write.")],
+    options: _options.RowOptions,
     data: Annotated[
         str | None,
         typer.Argument(metavar="DATA", help="Table of held-out rows: metrics are computed on it."),
@@ -97,12 +90,6 @@ def sheet(
         int, typer.Option(metavar="NUMBER", help="Row of DATA to show as an example, counted from 0.")
     ] = 0,
     title: Title = None,
-    drop_missing_target: _options.DropMissingTarget = False,
-    unseen: _options.Unseen = "error",
-    format: _options.Format = None,
-    delimiter: _options.Delimiter = None,
-    decimal: _options.Decimal = ".",
-    encoding: _options.Encoding = None,
     quiet: _options.Quiet = False,
 ) -> None:
     """Write a decision sheet of a compact tree: the whole model on one printable page.
@@ -123,21 +110,10 @@ def sheet(
         raise Problem(f"{model} is not a compact tree: fit one with lhtree fit --model compact")
     X = y = None
     if data is not None:
-        how = Reading(format, delimiter, decimal, encoding)
-        options = {"unseen": unseen, "target": target, "drop_missing_target": drop_missing_target}
-        rows = _read(scorer, data, quiet=quiet, reading=how, **options)
+        rows = read_table(scorer, data, options, quiet=quiet, target=target)
         X, y = rows.X, rows.y
         if not 0 <= row < len(X):
             raise Problem(f"--row {row} is not valid: pass 0 to {len(X) - 1}", ExitCode.USAGE)
     with writing(out):
         lhtree.sheet(scorer, out, X, y, row=row, title=title)
     note(f"{out} written, {write_bytes(out.stat().st_size)}", quiet=quiet)
-
-
-def _read(model: Any, path: str, *, quiet: bool, **options: Any) -> RowsTable:
-    """Read rows with the columns of a model, and their targets."""
-    learned = read_model(model, takes_numbers=True)
-    classes = learned.classes if learned.head.predicts_classes else None
-    rows = read_rows(path, encoding=learned.encoding, classes=classes, **options)
-    note_unseen(rows.n_unseen, quiet=quiet)
-    return rows

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from enum import Enum
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..evaluation.measures import write_number
-from ..io.read import TrainingTable, read_training
-from ..io.source import Reading
+from ..io.read import TrainingTable
 from ..model.numbers import write_share
 from . import _options
 from ._errors import ExitCode, Problem, writing
@@ -29,27 +28,13 @@ EXAMPLES = (
 )
 
 
-class Metric(str, Enum):
-    """Metrics to optimise."""
-
-    ACCURACY = "accuracy"
-    BALANCED_ACCURACY = "balanced_accuracy"
-    LOG_LOSS = "log_loss"
-    BRIER = "brier"
-    ROC_AUC = "roc_auc"
-    AVERAGE_PRECISION = "average_precision"
-    R2 = "r2"
-    RMSE = "rmse"
-    MAE = "mae"
-
-
 def tune(
     data: _options.DataFile,
     target: _options.Target,
+    options: _options.TrainingOptions,
     model: Model = Kind.BOOST,
-    task: _options.Task = None,
     metric: Annotated[
-        Metric | None,
+        str | None,
         typer.Option(
             metavar="NAME",
             help="Metric to optimise: accuracy (the default), balanced_accuracy, log_loss, brier, roc_auc or "
@@ -75,13 +60,6 @@ def tune(
             "--out", "-o", metavar="FILE", help="Fit the best setting on all rows and save the model."
         ),
     ] = None,
-    drop: _options.Drop = None,
-    categorical: _options.Categorical = None,
-    drop_missing_target: _options.DropMissingTarget = False,
-    format: _options.Format = None,
-    delimiter: _options.Delimiter = None,
-    decimal: _options.Decimal = ".",
-    encoding: _options.Encoding = None,
     is_json: _options.Json = False,
     quiet: _options.Quiet = False,
 ) -> None:
@@ -102,18 +80,9 @@ def tune(
     n_threads = _options.count_threads(threads)
     if out is not None:
         check_place(out, data)
-    how = Reading(format, delimiter, decimal, encoding)
-    training = read_training(
-        data,
-        target,
-        how,
-        drop=drop or (),
-        categorical=categorical or (),
-        drop_missing_target=drop_missing_target,
-        task=task and task.value,
-    )
+    training = options.read(data, target)
     _check_metric(metric, training.task)
-    table = _write_table_options(target, drop, categorical, drop_missing_target, how, task)
+    table = _write_table_options(target, options)
     so_far: list[Tuning] = []
 
     def show(tuned: Tuning) -> None:
@@ -137,7 +106,7 @@ def tune(
                 model.find_class(training.task)(),
                 training.X,
                 training.y,
-                metric=metric and metric.value,
+                metric=metric,
                 seconds=time_limit,
                 n_candidates=candidates,
                 cv=folds,
@@ -159,14 +128,14 @@ def tune(
         note(f"{out} written: the best setting, fitted on all rows", quiet=quiet)
 
 
-def _check_metric(metric: Metric | None, task: str) -> None:
+def _check_metric(metric: str | None, task: str) -> None:
     from ..selection.tuning import METRICS, NUMBER_METRICS
 
-    kind, fitting = ("numbers", NUMBER_METRICS) if task == "regression" else ("classes", METRICS)
-    if metric is not None and metric.value not in fitting:
-        names = ", ".join(name for name in fitting if name in list(Metric))
+    kind, fitting = ("numbers", list(NUMBER_METRICS)) if task == "regression" else ("classes", list(METRICS))
+    fitting = [name for name in fitting if name != "pinball"]  # for models of quantiles
+    if metric is not None and metric not in fitting:
         raise Problem(
-            f"--metric {metric.value} does not apply to a target of {kind}: pass one of {names}",
+            f"--metric {metric} does not apply to a target of {kind}: pass one of {', '.join(fitting)}",
             ExitCode.USAGE,
         )
 
@@ -222,25 +191,14 @@ def _list_facts(training: TrainingTable, tuned: Tuning, command: str) -> dict[st
     }
 
 
-def _write_table_options(
-    target: str,
-    drop: list[str] | None,
-    categorical: list[str] | None,
-    is_dropping: bool,
-    how: Reading,
-    task: _options.TaskName | None,
-) -> list[str]:
+def _write_table_options(target: str, options: _options.TrainingOptions) -> list[str]:
     """Return the options for reading the table, for the fit command."""
-    options = ["--target", target]
-    for option, names in (("--drop", drop), ("--categorical", categorical)):
-        for name in names or ():
-            options += [option, name]
-    options += ["--drop-missing-target"] if is_dropping else []
-    for option, value in (
-        ("--format", how.format),
-        ("--delimiter", how.delimiter),
-        ("--encoding", how.encoding),
-        ("--task", task and task.value),
-    ):
-        options += [] if value is None else [option, value]
-    return options if how.decimal == "." else [*options, "--decimal", how.decimal]
+    written = ["--target", target]
+    for field in fields(options):
+        value = getattr(options, field.name)
+        if value in (field.default, None, []):
+            continue
+        option = f"--{field.name.replace('_', '-')}"
+        each = value if isinstance(value, list) else [getattr(value, "value", value)]
+        written += [part for one in each for part in ([option] if one is True else [option, one])]
+    return written

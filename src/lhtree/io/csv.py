@@ -1,4 +1,7 @@
-"""Text tables: encoding, delimiter and header are detected here; Arrow parses chunks of whole records."""
+"""Text tables: encoding, delimiter and header are detected here; Arrow parses chunks of whole records.
+
+Arrow's own streaming reader (``open_csv``) reads up to 32 blocks ahead in a thread, where a signal cannot interrupt it.
+"""
 
 from __future__ import annotations
 

@@ -67,6 +67,7 @@ class RowsTable(NamedTuple):
     y: NDArray[Any] | None
     n_unseen: Counter[str]
     groups: dict[str, NDArray[Any]]  # text by column; None where it is missing
+    n_dropped: int = 0  # rows without a target
 
 
 def read_training(
@@ -113,8 +114,7 @@ def read_training(
 def _read_targets(rows: FileRows, targets: Sequence[str]) -> tuple[NDArray[np.bool_], NDArray[Any]]:
     """Return which rows have all of several responses, and these."""
     responses = read_responses(rows, targets)
-    known = np.zeros(len(responses), dtype=np.bool_)
-    known[find_complete(responses)] = True
+    known = find_complete(responses)
     if not known.any():
         raise OptionError(
             "target",
@@ -199,7 +199,7 @@ def read_rows(
     reading: Reading | None = None,
     *,
     unseen: str = "error",
-    target: str | None = None,
+    target: str | Sequence[str] | None = None,
     drop_missing_target: bool = False,
     groups: Sequence[str] = (),
     keeps_unseen: bool = False,
@@ -212,26 +212,26 @@ def read_rows(
     n_unseen: Counter[str] = Counter()
     with open_stream(path, reading or Reading()) as stream:
         columns = encoding.find_columns(stream.names, stream.name)
-        if target is not None:
-            check_known("target", [target], stream.names, stream.name)
+        targets = [target] if isinstance(target, str) else list(target or ())
+        check_known("target", targets, stream.names, stream.name)
         check_known("by", groups, stream.names, stream.name)
-        wanted = dict.fromkeys([*columns, *([] if target is None else [target]), *groups])
-        rows = stream.read_all(wanted)
+        rows = stream.read_all(dict.fromkeys([*columns, *targets, *groups]))
         others = {name: read_groups(rows, name) for name in groups}
         X = make_frame(encoding, encoding.encode(rows.select(columns), unseen=unseen, n_unseen=n_unseen))
         if keeps_unseen:
             X = X.assign(**{name: read_groups(rows, name) for name, n in n_unseen.items() if n})
-        if target is None:
+        if not targets:
             return RowsTable(X, None, n_unseen, others)
         if classes is None:
-            y = read_response(rows, target)
-            known = ~np.isnan(y)
+            y = read_responses(rows, targets)
+            known = find_complete(y)
         else:
-            codes = match_classes(rows, target, classes)
+            codes = match_classes(rows, targets[0], classes)
             known, y = codes >= 0, classes[codes]
-        kept = find_known(known, target, is_dropping=drop_missing_target)
-        X = X if len(kept) == len(X) else X.iloc[kept].reset_index(drop=True)
-        return RowsTable(X, y[kept], n_unseen, {name: own[kept] for name, own in others.items()})
+        kept = find_known(known, ", ".join(targets), is_dropping=drop_missing_target)
+        n_dropped = len(X) - len(kept)
+        X = X.iloc[kept].reset_index(drop=True) if n_dropped else X
+        return RowsTable(X, y[kept], n_unseen, {name: own[kept] for name, own in others.items()}, n_dropped)
 
 
 def make_frame(encoding: Encoding, encoded: NDArray[np.float64]) -> Any:

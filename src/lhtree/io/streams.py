@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
@@ -117,12 +117,12 @@ def open_stream(path: str, reading: Reading) -> Iterator[Stream]:
             raise OptionError(
                 "format", reading.format, f"does not fit {path}: of folders, Parquet files are read only"
             )
-        yield Stream(path, ".", ParquetFolder(path))
+        yield Stream(path, ".", ParquetReader.open_folder(path))
         return
     source = Source(path, reading)
     try:
         kinds: dict[str, Callable[[Source], Reader]] = {
-            "parquet": ParquetReader,
+            "parquet": ParquetReader.open_file,
             "arrow": ArrowReader,
             "arrow stream": ArrowReader,
         }
@@ -132,49 +132,13 @@ def open_stream(path: str, reading: Reading) -> Iterator[Stream]:
         source.close()
 
 
-class ParquetReader:
-    """A Parquet file."""
-
-    def __init__(self, source: Source) -> None:
-        self._source, self._file = source, source.open_whole()
-        parquet = import_extra("pyarrow.parquet", "cli")
-        with _telling(source):
-            # Pages are read when they are needed, not whole groups of rows.
-            self._table = parquet.ParquetFile(self._file, buffer_size=1 << 16, pre_buffer=False)
-        self.schema = name_columns(self._table.schema_arrow)
-        self._n_read = 0
-
-    def batches(self, columns: Iterable[str]) -> Iterator[Any]:
-        """Record batches with these columns."""
-        columns = list(columns)
-        given = dict(zip(self.schema.names, self._table.schema_arrow.names, strict=True))
-        wanted = [given[name] for name in columns]
-        n_rows = max(1, _BATCH_BYTES // (8 * max(1, len(wanted))))
-        with _telling(self._source):
-            for batch in self._table.iter_batches(n_rows, columns=wanted, use_threads=False):
-                self._n_read += batch.num_rows
-                yield batch.select(wanted).rename_columns(columns)
-
-    def locate(self, row: int) -> str:
-        """Return the number of a row: Parquet has no lines."""
-        return f"row {row + 1}"
-
-    def share(self) -> float | None:
-        """Return the share of the rows that has been read."""
-        return self._n_read / max(1, int(self._table.metadata.num_rows))
-
-    def estimate_bytes(self) -> int | None:
-        """Return the approximate memory: eight bytes a cell."""
-        return 8 * int(self._table.metadata.num_rows) * len(self.schema)
-
-
 class ArrowReader:
     """A file or a stream of Arrow's own format (Feather is such a file)."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
         ipc = import_extra("pyarrow.ipc", "cli")
-        with _telling(source):
+        with _telling(f"{source.name} is damaged"):
             is_stream = source.format == "arrow stream"
             self._table = ipc.open_stream(source.feed) if is_stream else ipc.open_file(source.open_whole())
         self._is_stream, self._share = is_stream, 0.0
@@ -184,7 +148,7 @@ class ArrowReader:
         """Record batches with these columns."""
         columns = list(columns)
         n_rows = max(1, _BATCH_BYTES // (8 * max(1, len(columns))))
-        with _telling(self._source):
+        with _telling(f"{self._source.name} is damaged"):
             for whole in self._table if self._is_stream else self._read_file():
                 batch = whole.rename_columns(self.schema.names).select(columns)
                 for first in range(0, batch.num_rows, n_rows):
@@ -210,46 +174,65 @@ class ArrowReader:
 
 
 @contextmanager
-def _telling(source: Source) -> Iterator[None]:
-    """Explain in one line that a binary file is damaged."""
+def _telling(what: str) -> Iterator[None]:
+    """Explain in one line that a binary file cannot be read."""
     pa = import_extra("pyarrow", "cli")
     try:
         yield
+    except MemoryError:
+        raise
     except (pa.ArrowException, OSError) as error:
-        if isinstance(error, MemoryError):
-            raise
-        reason = " ".join(str(error).split())[:200]
-        raise ReadError(f"{source.name} is damaged: {reason}") from None
+        raise ReadError(f"{what}: {_shorten(error)}") from None
 
 
-class ParquetFolder:
-    """A folder of Parquet files, or one file, in the order of their paths.
+class ParquetReader:
+    """A Parquet file, or a folder of Parquet files in the order of their paths.
 
     Folders named ``key=value`` give a column. All files have the same columns, some of a wider type than others.
+
+    Parameters
+    ----------
+    name : str
+        What messages call the file, or the path of the folder.
+    files : list of pyarrow.dataset.ParquetFileFragment
+        The files.
+    partitions : pyarrow.Schema, optional
+        Of a folder: all columns, with those of the names of folders.
     """
 
-    def __init__(self, path: str) -> None:
-        dataset = import_extra("pyarrow.dataset", "cli")
-        self._path, self._is_folder = path, os.path.isdir(path)
-        try:
-            _refuse_circles(path)
-            table = dataset.dataset(path, format="parquet", partitioning="hive")
-        except (import_extra("pyarrow", "cli").ArrowException, OSError) as error:
-            raise ReadError(f"{path} is not a folder of Parquet files: {_shorten(error)}") from None
-        self._files = list(table.get_fragments())
-        if not self._files:
-            raise ReadError(f"{path} contains no Parquet file: pass a folder of .parquet files")
-        self._given = self._join_schemas(table.schema)
+    def __init__(self, name: str, files: Sequence[Any], partitions: Any = None) -> None:
+        self._path, self._files, self._is_folder = name, files, partitions is not None
+        schemas = []
+        for number, file in enumerate(files):
+            with _telling(f"{self._name(number)} is damaged"):
+                schemas.append(file.physical_schema)
+        self._given = self._join_schemas(schemas, partitions) if self._is_folder else schemas[0]
         self.schema = name_columns(self._given)
         self._first = [0]  # row of every file, and the number of rows
-        for file in self._files:
+        for file in files:
             self._first.append(self._first[-1] + int(file.metadata.num_rows))
         self._n_read = 0
 
-    def _join_schemas(self, given: Any) -> Any:
+    @classmethod
+    def open_file(cls, source: Source) -> ParquetReader:
+        """Open one file."""
+        return cls(source.name, [_parquet_format().make_fragment(source.open_whole())])
+
+    @classmethod
+    def open_folder(cls, path: str) -> ParquetReader:
+        """Open a folder."""
+        dataset = import_extra("pyarrow.dataset", "cli")
+        _refuse_circles(path)
+        with _telling(f"{path} is not a folder of Parquet files"):
+            table = dataset.dataset(path, format=_parquet_format(), partitioning="hive")
+        files = list(table.get_fragments())
+        if not files:
+            raise ReadError(f"{path} contains no Parquet file: pass a folder of .parquet files")
+        return cls(path, files, table.schema)
+
+    def _join_schemas(self, schemas: Sequence[Any], partitions: Any) -> Any:
         """Return the columns of all files, each of a type that holds the values of all files."""
         pa = import_extra("pyarrow", "cli")
-        schemas = [self._read_schema(number) for number in range(len(self._files))]
         own = set(schemas[0].names)
         for number, schema in enumerate(schemas):
             lacking = sorted(own.symmetric_difference(schema.names))
@@ -266,43 +249,23 @@ class ParquetFolder:
                 f"{self._path}: a column holds different types in different files ({_shorten(error)}): write all "
                 "files with the same types"
             ) from None
-        return pa.schema([*joined, *(field for field in given if field.name not in own)])
-
-    def _read_schema(self, number: int) -> Any:
-        try:
-            return self._files[number].physical_schema
-        except (import_extra("pyarrow", "cli").ArrowException, OSError) as error:
-            raise ReadError(f"{self._name(number)} is damaged: {_shorten(error)}") from None
+        return pa.schema([*joined, *(field for field in partitions if field.name not in own)])
 
     def batches(self, columns: Iterable[str]) -> Iterator[Any]:
         """Record batches with these columns, of all files."""
         columns = list(columns)
-        for number in range(len(self._files)):
-            for batch in self._read(number, self._files[number], columns):
-                self._n_read += batch.num_rows
-                yield batch
-
-    def _read(self, number: int, rows: Any, columns: list[str]) -> Iterator[Any]:
-        pa, dataset = import_extra("pyarrow", "cli"), import_extra("pyarrow.dataset", "cli")
-        options = dataset.ParquetFragmentScanOptions(
-            use_buffered_stream=True, buffer_size=1 << 16, pre_buffer=False
-        )
-        n_rows = max(1, _BATCH_BYTES // (8 * max(1, len(columns))))
         given = dict(zip(self.schema.names, self._given.names, strict=True))
-        try:
-            for batch in rows.to_batches(
-                schema=self._given,
-                columns=[given[name] for name in columns],
-                batch_size=n_rows,
-                batch_readahead=0,
-                fragment_scan_options=options,
-                use_threads=False,
-            ):
-                yield batch.rename_columns(columns)
-        except (pa.ArrowException, OSError) as error:
-            if isinstance(error, MemoryError):
-                raise
-            raise ReadError(f"{self._name(number)} is damaged: {_shorten(error)}") from None
+        for number, file in enumerate(self._files):
+            with _telling(f"{self._name(number)} is damaged"):
+                for batch in file.to_batches(
+                    schema=self._given,
+                    columns=[given[name] for name in columns],
+                    batch_size=max(1, _BATCH_BYTES // (8 * max(1, len(columns)))),
+                    batch_readahead=0,
+                    use_threads=False,
+                ):
+                    self._n_read += batch.num_rows
+                    yield batch.rename_columns(columns)
 
     def locate(self, row: int) -> str:
         """Return the file of a row, where there are several, and its number there."""
@@ -319,8 +282,18 @@ class ParquetFolder:
         return 8 * self._first[-1] * len(self.schema)
 
     def _name(self, number: int) -> str:
-        inside = os.path.relpath(self._files[number].path, self._path)
-        return os.path.join(self._path, inside) if self._is_folder else self._path
+        if not self._is_folder:
+            return self._path
+        return os.path.join(self._path, os.path.relpath(self._files[number].path, self._path))
+
+
+def _parquet_format() -> Any:
+    """Return the format of Parquet files; pages are read when they are needed, not whole groups of rows."""
+    dataset = import_extra("pyarrow.dataset", "cli")
+    options = dataset.ParquetFragmentScanOptions(
+        use_buffered_stream=True, buffer_size=1 << 16, pre_buffer=False
+    )
+    return dataset.ParquetFileFormat(default_fragment_scan_options=options)
 
 
 def _refuse_circles(path: str, above: tuple[str, ...] = ()) -> None:

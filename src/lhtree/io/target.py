@@ -113,10 +113,10 @@ def read_responses(rows: FileRows, targets: Sequence[str]) -> NDArray[np.float64
     return columns[0] if len(columns) == 1 else np.stack(columns, axis=1)
 
 
-def find_complete(responses: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the rows of which no response is missing."""
-    is_missing = np.isnan(responses)
-    return np.flatnonzero(~(is_missing if is_missing.ndim == 1 else is_missing.any(axis=1)))
+def find_complete(responses: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which rows have all responses."""
+    is_known = ~np.isnan(responses)
+    return is_known if is_known.ndim == 1 else is_known.all(axis=1)
 
 
 def label_rows(classes: Classes, *, as_text: bool = False) -> NDArray[Any]:
@@ -155,14 +155,10 @@ def find_known(is_known: NDArray[np.bool_], target: str, *, is_dropping: bool) -
     """Return the rows whose target is known; raise an error that counts the others, unless they are dropped."""
     rows = np.flatnonzero(is_known)
     if len(rows) < len(is_known) and not is_dropping:
-        raise refuse_missing(len(is_known) - len(rows), len(is_known), target)
+        n_missing = len(is_known) - len(rows)
+        told = f"is missing in {n_missing} of {len(is_known)} rows: fill it in, or drop these rows"
+        raise _refuse(target, told, drop_missing_target=True)
     return rows
-
-
-def refuse_missing(n_missing: int, n_rows: int, target: str) -> OptionError:
-    """Return the error for rows whose target is missing."""
-    told = f"is missing in {n_missing} of {n_rows} rows: fill it in, or drop these rows"
-    return _refuse(target, told, drop_missing_target=True)
 
 
 def _find_column(rows: FileRows, target: str) -> FileColumn:

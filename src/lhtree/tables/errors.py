@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bisect
 import difflib
 import warnings
 from collections.abc import Iterable, Sequence
@@ -70,24 +69,11 @@ def shorten(value: Any) -> str:
 def find_nearest(name: str, names: Sequence[str]) -> str:
     """Return the end of a message: the name that was probably meant, or the first few available."""
     folded = {known.casefold(): known for known in names}
-    meant = _find_alike(name.casefold(), folded) if len(folded) > _MOST_COMPARED else folded
-    near = difflib.get_close_matches(name.casefold(), meant, 1, 0.5)
+    near = difflib.get_close_matches(name.casefold(), list(folded)[:_MOST_COMPARED], 1, 0.5)
     if near:
         return f"did you mean {shorten(folded[near[0]])}?"
     shown = ", ".join(map(shorten, names[:5]))
     return f"available: {shown}{', …' if len(names) > 5 else ''}"
-
-
-def _find_alike(name: str, names: Iterable[str]) -> list[str]:
-    """Return the names next to a name in alphabetical order, of the texts and of the reversed texts."""
-    alike: list[str] = []
-    for step in (1, -1):
-        ordered = sorted(known[::step] for known in names)
-        place = bisect.bisect_left(ordered, name[::step])
-        alike += (
-            known[::step] for known in ordered[max(0, place - _MOST_COMPARED // 4) :][: _MOST_COMPARED // 2]
-        )
-    return alike
 
 
 def check_known(option: str, wanted: Iterable[str], names: Sequence[str], where: str) -> None:
