@@ -52,7 +52,3 @@ class TestBench:
         assert ran.err == "lhtree: --only xgboost is not installed: pip install no_such_package\n"
         facts = json.loads(succeed(capsys, *QUICK, "--only", "rf", "--json").out)
         assert facts["models"][-1] == {"model": "rf", "failure": "no such luck"}
-
-    def test_progress_bar_in_terminals(self, capsys, monkeypatch):
-        monkeypatch.setenv("FORCE_COLOR", "1")  # rich takes it for a terminal
-        assert "CART" in succeed(capsys, *QUICK).err

@@ -126,7 +126,7 @@ class TestUsage:
         "arguments",
         [
             *("fitt", "fit data.csv", "predict a b c", "explain a --row x"),
-            *(f"fit data.csv -t y -o new.lht {option}" for option in ("--membership full", "--model bush")),
+            *(f"fit data.csv -t y -o new.lht {option}" for option in ("--task full", "--model bush")),
         ],
     )
     def test_invalid_usage_is_one_line(self, capsys, arguments):

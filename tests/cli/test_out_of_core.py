@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import lhtree
@@ -104,14 +103,3 @@ def test_a_full_disk(capsys, monkeypatch):
     ran = fail(capsys, *ASKED, "-o", "new.lht", "--out-of-core", "--quiet")
     assert "GB of free disk space" in ran.err
     assert ran.code == 4
-
-
-def test_columns_of_dates_are_read(capsys):
-    table = make_table()
-    table["day"] = np.where(table.index % 2, "2024-01-02", "2024-03-04")
-    table.to_csv("days.csv", index=False)
-    for way, name in (("--out-of-core", "new.lht"), ("--in-memory", "same.lht")):
-        succeed(capsys, "fit", "days.csv", *ASKED[2:], "-o", name, way)
-    X = table.drop(columns="y")
-    parts = [model.predict_proba(X) for model in map(lhtree.load_scorer, ("new.lht", "same.lht"))]
-    assert np.array_equal(*parts)

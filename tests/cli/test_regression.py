@@ -3,7 +3,6 @@
 import io
 import json
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -80,18 +79,6 @@ class TestFit:
         assert isinstance(lhtree.load("rooms.lht"), lhtree.LHTRegressor)
         assert "too many" in fail(capsys, *command, "--task", "classification").err
 
-    def test_rows_without_a_number_can_be_dropped(self, capsys):
-        command = ("fit", "data.csv", "--target", "size", "--out", "new.lht", "--rounds", 3)
-        shown = succeed(capsys, *command, "--drop-missing-target").out
-        assert "290 rows, 10 without a target dropped" in shown
-
-    def test_decimal_comma(self, capsys):
-        frame = make_table()[["size", "weight"]]
-        frame.to_csv("comma.csv", index=False, sep=";", decimal=",")
-        command = ("fit", "comma.csv", "--target", "weight", "--out", "new.lht", "--rounds", 3)
-        succeed(capsys, *command, "--decimal", ",")
-        assert lhtree.inspect("new.lht")["response"]["high"] == frame["weight"].max()
-
 
 @pytest.mark.usefixtures("numbers")
 class TestUse:
@@ -128,27 +115,6 @@ class TestUse:
         shown = succeed(capsys, "evaluate", "few.lht", "few.csv", "--target", "weight").out
         assert "RMSE" in shown
         assert "intervals" not in shown
-
-    def test_explain(self, capsys):
-        shown = succeed(
-            capsys, "explain", "forest.lht", "new.csv", "--row", 3, "--to", "9..", "--html", "why.html"
-        )
-        prediction = lhtree.load("forest.lht").predict(read_table()[0][3:4])[0]
-        assert f"{prediction:.2f}" in shown.out.splitlines()[0]
-        assert "What would change the prediction" in shown.out or "No change was found" in shown.out
-        facts = json.loads(succeed(capsys, "explain", "upper.lht", "new.csv", "--row", 3, "--json").out)
-        assert facts["prediction"] == lhtree.load("upper.lht").predict(read_table()[0][3:4])[0]
-
-    @pytest.mark.parametrize("ending", ["sql", "c"])
-    def test_export(self, capsys, ending):
-        succeed(capsys, "fit", "data.csv", *TARGET, "--out", "tree.lht", "--model", "tree")
-        succeed(capsys, "export", "tree.lht", "--out", f"tree.{ending}")
-        model = lhtree.load("tree.lht")
-        if ending == "sql":
-            assert Path("tree.sql").read_text() == f"{lhtree.export_sql(model, table='data')}\n"
-        else:
-            lhtree.export_c(model, "expected.c")
-            assert Path("tree.c").read_bytes() == Path("expected.c").read_bytes()
 
     def test_report(self, capsys):
         options = ("--target", "weight", "--test", "test.csv", "--out", "report.html")

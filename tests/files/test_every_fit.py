@@ -9,7 +9,7 @@ from hypothesis import event, given, reject, settings
 from hypothesis import strategies as st
 
 import lhtree
-from support.bridge import assert_same_model
+from support.bridge import MODEL_METHODS, assert_same_model
 
 pytest.importorskip("pandas")
 hostile = pytest.importorskip("support.hostile")
@@ -30,7 +30,7 @@ def test_saved_and_pickled_models_are_the_same(kind, seed, tmp_path_factory):
     copies = lhtree.load(path), pickle.loads(pickle.dumps(model))
     for copy in copies:
         assert_same_model(model, copy)
-    for name in ("predict", "predict_proba", "predict_interval"):
+    for name in (*MODEL_METHODS, "predict_interval"):
         has_interval = getattr(model._model.response, "residual", None) is not None
         if not hasattr(model, name) or (name == "predict_interval" and not has_interval):
             continue

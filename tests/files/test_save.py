@@ -7,12 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import lhtree
 from lhtree import LHForestClassifier, LHTClassifier, inspect, load, load_scorer, save
-from support import bridge, strategies
 from support.bridge import assert_same, assert_same_model
 from support.clouds import make_clouds
 
@@ -26,22 +23,6 @@ def again(tmp_path):
         return load(tmp_path / "model.lht")
 
     return save_and_load
-
-
-@given(st.data(), strategies.problems(max_rows=30), st.booleans(), st.booleans())
-def test_models_survive_files_and_pickles(tmp_path_factory, data, problem, is_weighted, is_forest):
-    path = tmp_path_factory.getbasetemp() / "any.lht"
-    arguments = data.draw(strategies.estimator_arguments(problem.X.shape[1]))
-    model = LHForestClassifier(3, **arguments) if is_forest else LHTClassifier(**arguments)
-    model.set_params(random_state=0).fit(problem.X, problem.y, problem.weight if is_weighted else None)
-    save(model, path)
-    copies = [load(path), pickle.loads(pickle.dumps(model))]
-    for other in copies:
-        assert_same_model(model, other)
-    for method in bridge.MODEL_METHODS:
-        expected = getattr(model, method)(problem.X)
-        for other in (*copies, load_scorer(path)):
-            assert_same(expected, getattr(other, method)(problem.X))
 
 
 @pytest.mark.parametrize("kind", [LHTClassifier, LHForestClassifier])
@@ -175,14 +156,6 @@ def test_integers_beyond_64_bits_are_saved_as_the_nearest(again, two, kind, name
     loaded = again(model)
     assert {loaded.get_params()[name] for name in names} == {min(value, 2**64 - 1)}
     np.testing.assert_array_equal(loaded.predict(two[0]), model.predict(two[0]))
-
-
-@pytest.mark.parametrize(
-    "kind", ["LHTClassifier", "LHForestClassifier", "LHTRegressor", "CompactLHTRegressor"]
-)
-def test_a_leaf_size_of_numpy_can_be_saved(again, two, kind):
-    model = getattr(lhtree, kind)(min_samples_leaf=np.int64(3), random_state=0).fit(*two)
-    assert again(model).min_samples_leaf == 3
 
 
 def test_other_objects_are_rejected(tmp_path, two, rejects):

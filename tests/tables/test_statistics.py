@@ -1,8 +1,5 @@
 """Columns of many categories: target statistics, cross-fitted in fit, and columns that name rows."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -269,19 +266,3 @@ def test_a_regression_has_mean_responses():
     assert model._model.feature_names == ["carrier", "wind"]
     assert model._model.encoding.encoders[0].values[0, -1] == pytest.approx(response.mean(), rel=1e-9)
     assert model.score(X, response) > 0.8
-
-
-def test_the_command_line_names_the_ignored_column(flights, tmp_path):
-    pytest.importorskip("pyarrow")
-    X, y = flights
-    X.assign(id=[f"row {i}" for i in range(len(X))], y=y).to_csv(tmp_path / "data.csv", index=False)
-    options = "fit data.csv --target y --model tree --out m.lht"
-    done = subprocess.run(
-        [sys.executable, "-c", "from lhtree.cli import main; main()", *options.split()],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stderr.startswith("lhtree: column 'id' has 1,200 categories")
-    assert done.stderr.count("\n") == 1

@@ -306,7 +306,7 @@ def _build(header: dict[str, Any], arrays: Arrays, classes: NDArray[Any]) -> Mod
         prototypes=Prototypes(**prototypes) if prototypes else None,
         forest=None if forest is None else _build_forest(forest, arrays),
         boost=None if boost is None else _build_boost(boost, header["race"], bins),
-        compact=None if compact is None else _build_compact(compact),
+        compact=compact and CompactRecord(**compact | {"objective": tuple(compact["objective"])}),
         pool=_build_pool(header, arrays),
         additive=None if additive is None else _build_additive(additive, arrays),
         response=response
@@ -342,10 +342,6 @@ def _build_span(arrays: Arrays) -> Span:
 
 def _take_group(arrays: Arrays, prefix: str) -> Arrays:
     return {name.removeprefix(prefix): values for name, values in arrays.items() if name.startswith(prefix)}
-
-
-def _build_compact(compact: dict[str, Any]) -> CompactRecord:
-    return CompactRecord(**compact | {"objective": tuple(compact["objective"])})
 
 
 def _build_additive(additive: dict[str, Any], arrays: Arrays) -> AdditiveRecord:
