@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lhtree.cli import _files
+from lhtree.cli import _output
 from support.shop import fail, fit_models, make_table, shop, succeed  # noqa: F401
 
 pd = pytest.importorskip("pandas")
@@ -48,7 +48,7 @@ def test_folder_is_one_table(capsys, table):
 
 
 def test_folder_is_written_atomically(capsys, table, monkeypatch):
-    monkeypatch.setattr(_files, "_PART_BYTES", 2000)
+    monkeypatch.setattr(_output, "_PART_BYTES", 2000)
     succeed(capsys, "predict", "model.lht", "data", "--keep-all", "--batch-rows", 50, "--out", "out/")
     assert len(os.listdir("out")) > 1
     out = read_folder("out")

@@ -117,7 +117,7 @@ main()
 
 
 # Every batch is written at once.
-SMALL_GROUPS = "from lhtree.cli import _files, main, predict\n_files._GROUP_BYTES = 1\n"
+SMALL_GROUPS = "from lhtree.cli import _output, main, predict\n_output._GROUP_BYTES = 1\n"
 
 
 @pytest.mark.parametrize("ending", ["parquet", "arrow", "csv.gz"])
@@ -138,7 +138,7 @@ def test_error_in_a_late_row_is_one_line(ending):
 @needs_signals
 @pytest.mark.parametrize("out", ["out.parquet", "out.arrow", "out/"])
 def test_interrupt_after_written_rows_is_one_line(out):
-    code = f"""{HEARING}{SMALL_GROUPS}_files._PART_BYTES = 1
+    code = f"""{HEARING}{SMALL_GROUPS}_output._PART_BYTES = 1
 import os, signal
 n_batches, make_batch = 0, predict._make_batch
 def interrupt(*given):

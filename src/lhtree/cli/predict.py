@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
 from typing import Annotated, Any
 
 import numpy as np
@@ -11,14 +13,17 @@ from numpy.typing import NDArray
 from .._extras import import_extra
 from ..evaluation.regression import has_intervals
 from ..explain._reasons import Comparer, ReasonTask, find_reasons
+from ..io.fields import FileRows
 from ..io.source import FORMATS
-from ..io.streams import open_stream
+from ..io.streams import Stream, open_stream
 from ..model.model import Model
 from ..scorer import Scorer
+from ..tables.encoding import Encoding
 from ..tables.errors import check_known
 from . import _options
 from ._errors import ExitCode, Problem, check_signals
-from ._files import Encoder, load_scorer, note_unseen, open_output
+from ._files import load_scorer, note_unseen
+from ._output import open_output
 from ._show import show_bar
 
 EXAMPLES = (
@@ -134,6 +139,22 @@ def predict(
                 check_signals()
                 update(stream.share() or 0.0, f"predicting, {stream.n_rows:,} rows")
     note_unseen(encoder.n_unseen, quiet=quiet)
+
+
+class Encoder:
+    """Finds the columns of a model in a table and encodes them batch by batch."""
+
+    def __init__(self, scorer: Scorer, stream: Stream, unseen: str) -> None:
+        self._encoding, self._unseen = scorer._model.encoding, unseen
+        self.columns = self._encoding.find_columns(stream.names, stream.name)
+        self.n_unseen: Counter[str] = Counter()  # number of values treated as missing, by column
+        # A scorer of encoded rows.
+        plain = Encoding.plain(self._encoding.n_features)
+        self.scorer = Scorer(replace(scorer._model, encoding=plain), quantile=scorer.quantile)
+
+    def encode(self, rows: FileRows) -> NDArray[np.float64]:
+        """Return features of some rows, shape (n, m)."""
+        return self._encoding.encode(rows.select(self.columns), unseen=self._unseen, n_unseen=self.n_unseen)
 
 
 def make_task(

@@ -281,15 +281,14 @@ def judge(
     X: Any,
     codes: NDArray[np.integer[Any]],
     weight: NDArray[np.float64] | None = None,
-    **options: Any,
 ) -> ClassPart:
-    """Predict rows of the classes ``codes``; ``options`` are passed to the model's methods."""
-    proba = model.predict_proba(X, **options)
+    """Predict rows of the classes ``codes``."""
+    proba = model.predict_proba(X)
     if len(proba) != len(codes):
         raise ValueError(f"y has {len(codes)} values, but X has {len(proba)} rows: pass one class per row.")
     place = {label: number for number, label in enumerate(model.classes_.tolist())}
-    predicted = np.array([place[label] for label in model.predict(X, **options).tolist()], dtype=np.int32)
-    sureness = find_sureness(model, X, proba, **options).values
+    predicted = np.array([place[label] for label in model.predict(X).tolist()], dtype=np.int32)
+    sureness = find_sureness(model, X, proba).values
     rows = slice(None) if weight is None else weight > 0.0
     return ClassPart(
         codes[rows].astype(np.int32),

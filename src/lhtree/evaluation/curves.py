@@ -91,11 +91,11 @@ class CoverageCurve:
         return {name: getattr(self, name)[point].item() for name in _NAMES}
 
 
-def find_sureness(model: Any, X: Any, proba: NDArray[np.float64] | None = None, **options: Any) -> Sureness:
+def find_sureness(model: Any, X: Any, proba: NDArray[np.float64] | None = None) -> Sureness:
     """Return the largest WOLF value of every row; for a model without WOLF, its largest probability."""
     if has_wolf(model):
-        return Sureness("wolf", model.predict_wolf(X, **options).max(axis=1))
-    return Sureness("proba", (model.predict_proba(X, **options) if proba is None else proba).max(axis=1))
+        return Sureness("wolf", model.predict_wolf(X).max(axis=1))
+    return Sureness("proba", (model.predict_proba(X) if proba is None else proba).max(axis=1))
 
 
 def measure_coverage(

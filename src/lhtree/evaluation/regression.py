@@ -368,13 +368,12 @@ def judge_numbers(
     actual: NDArray[np.float64],
     weight: NDArray[np.float64] | None = None,
     coverage: float | None = None,
-    **options: Any,
 ) -> NumberPart:
     """Predict rows of the responses ``actual``, with intervals if the model has them.
 
     By default, intervals have a coverage of 0.9, and there are none if the model has too few residuals for it.
     """
-    predicted = np.asarray(model.predict(X, **options), dtype=np.float64)
+    predicted = np.asarray(model.predict(X), dtype=np.float64)
     quantiles = find_quantiles(model)
     if predicted.shape != (actual.shape if quantiles is None else (len(actual), len(quantiles))):
         raise ValueError(
@@ -382,7 +381,7 @@ def judge_numbers(
         )
     least = 0.0 if coverage is not None else _COVERAGE  # a coverage that is asked for may be rejected
     coverage = _COVERAGE if coverage is None else coverage
-    interval = model.predict_interval(X, coverage, **options) if has_intervals(model, least) else None
+    interval = model.predict_interval(X, coverage) if has_intervals(model, least) else None
     if interval is None and quantiles is not None:
         interval, coverage = predicted[:, [0, -1]], quantiles[-1] - quantiles[0]
     rows = slice(None) if weight is None else weight > 0.0
