@@ -191,7 +191,7 @@ def _pass_over_arrow(source: Any, target: str, weight: str | None, batch_rows: i
         batches = source.to_batches(batch_size=batch_rows) if is_dataset else source.to_batches(batch_rows)
         try:
             for batch in batches:
-                labels = (_read_values(batch.column(name)) for name in wanted)
+                labels = (batch.column(name).to_numpy(zero_copy_only=False) for name in wanted)
                 yield Batch(batch.select(features), *labels)
         except OSError as error:  # pyarrow keeps the places of columns from the first pass
             raise TableError(
@@ -200,11 +200,6 @@ def _pass_over_arrow(source: Any, target: str, weight: str | None, batch_rows: i
             ) from error
 
     return Passes(_compare_passes(read))
-
-
-def _read_values(column: Any) -> NDArray[Any]:
-    values: NDArray[Any] = column.to_numpy(zero_copy_only=False)
-    return values
 
 
 class ScratchError(OSError):

@@ -115,8 +115,8 @@ def read_responses(rows: FileRows, targets: Sequence[str]) -> NDArray[np.float64
 
 def find_complete(responses: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Return which rows have all responses."""
-    is_known = ~np.isnan(responses)
-    return is_known if is_known.ndim == 1 else is_known.all(axis=1)
+    is_known: NDArray[np.bool_] = ~np.isnan(responses)
+    return is_known if is_known.ndim == 1 else np.asarray(is_known.all(axis=1))
 
 
 def label_rows(classes: Classes, *, as_text: bool = False) -> NDArray[Any]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 import uuid
+from functools import partial
 from importlib.resources import files
 from typing import Any
 
 from .._extras import import_extra
 from .rows import Finding
 from .schema import describe_api
-from .service import Refused, Service, list_finding
+from .service import Refused, Service
 
 _ID = re.compile(r"[\x21-\x7e]{1,128}")
 _QUICK_ROWS = 64  # more are scored in a thread, so that other requests do not wait
@@ -80,19 +81,12 @@ def build_app(service: Service) -> Any:
                 found = await concurrency.run_in_threadpool(service.answer, action, body, request_id)
         except BadBody as error:
             finding = Finding(None, None, "invalid", str(error))
-            return respond({"detail": [list_finding(finding)]}, request_id, error.status)
+            return respond({"detail": [finding._asdict()]}, request_id, error.status)
         except Refused as error:
-            details = [list_finding(finding) for finding in error.findings]
-            return respond({"detail": details}, request_id, 422)
+            return respond({"detail": error.to_list()}, request_id, 422)
         if action == "explain" and _wants_text(request.headers.get("accept", "")):
             return responses.PlainTextResponse(f"{found['text']}\n", 200, {"X-Request-ID": request_id})
         return respond({"request_id": request_id, **found}, request_id)
-
-    async def predict(request: Any) -> Any:
-        return await answer(request, "predict")
-
-    async def explain(request: Any) -> Any:
-        return await answer(request, "explain")
 
     async def health(request: Any) -> Any:
         loaded = service.loaded
@@ -102,8 +96,8 @@ def build_app(service: Service) -> Any:
         return responses.JSONResponse(service.loaded.facts)
 
     for path, method, endpoint in (
-        ("/predict", "POST", predict),
-        ("/explain", "POST", explain),
+        ("/predict", "POST", partial(answer, action="predict")),
+        ("/explain", "POST", partial(answer, action="explain")),
         ("/health", "GET", health),
         ("/model", "GET", model),
     ):

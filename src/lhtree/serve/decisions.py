@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
 from ..tables.errors import ReadError
-from .service import Loaded, Refused, list_finding
+from .service import Loaded, Refused
 
 
 class DecisionLog:
@@ -93,5 +93,5 @@ def replay(log: str | os.PathLike[str], loaded: Loaded) -> Iterator[Replayed]:
             try:
                 after = json.loads(json.dumps(perform(request)))
             except Refused as error:  # by another model
-                after = {"detail": [list_finding(finding) for finding in error.findings]}
+                after = {"detail": error.to_list()}
             yield Replayed(request_id, action, after == before, sha256 == loaded.sha256, before, after)

@@ -86,7 +86,7 @@ def _explain() -> dict[str, Any]:
 
 
 def _list_schemas(loaded: Loaded, limits: Limits) -> dict[str, Any]:
-    label = _label_schema(loaded)
+    label = {"enum": loaded.model.labels} if loaded.model.labels else {"type": "number"}
     target = {"enum": [*(loaded.outputs or loaded.model.labels), None]}
     names = [column["name"] for column in loaded.columns if column["kind"] != "ignored"]
     return {
@@ -144,10 +144,6 @@ def _list_schemas(loaded: Loaded, limits: Limits) -> dict[str, Any]:
 def _object(properties: dict[str, Any], optional: tuple[str, ...] = ()) -> dict[str, Any]:
     required = [name for name in properties if name not in optional]
     return {"type": "object", "required": required, "properties": properties}
-
-
-def _label_schema(loaded: Loaded) -> dict[str, Any]:
-    return {"enum": loaded.model.labels} if loaded.model.labels else {"type": "number"}
 
 
 def _row_schema(loaded: Loaded) -> dict[str, Any]:

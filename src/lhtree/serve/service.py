@@ -44,6 +44,10 @@ class Refused(ValueError):  # noqa: N818
         super().__init__(findings[0].message)
         self.findings = findings
 
+    def to_list(self) -> list[dict[str, Any]]:
+        """Return the findings for JSON."""
+        return [finding._asdict() for finding in self.findings]
+
 
 class Loaded:
     """A model in service: its file is read once, and nothing of it changes.
@@ -78,6 +82,9 @@ class Loaded:
     def facts(self) -> dict[str, Any]:
         """The model as ``GET /model`` describes it."""
         header, model = self._file.header, self.model
+        ends = {
+            name: float(getattr(model.response, name)) for name in ("low", "high", "mean") if model.response
+        }
         return {
             "name": self.name,
             "sha256": self.sha256,
@@ -86,7 +93,7 @@ class Loaded:
             "classes": model.labels or None,
             "positive": None if model.positive is None else model.labels[model.positive],
             "outputs": self.outputs or None,
-            "response": None if model.response is None or self.outputs else _list_response(model),
+            "response": None if self.outputs else ends or None,
             "columns": self.columns,
             "n_training_rows": model.n_rows,
             "n_trees": model.trees.n_trees,
@@ -106,7 +113,7 @@ class Loaded:
         clean, warnings = self._check(rows)
         answers = self._score(clean)
         for finding in warnings:
-            answers[finding.row or 0].setdefault("warnings", []).append(list_finding(finding))
+            answers[finding.row or 0].setdefault("warnings", []).append(finding._asdict())
         return {"model": self.sha256, "predictions": answers}
 
     def _check(self, rows: list[Any]) -> tuple[list[dict[str, Any]], list[Finding]]:
@@ -150,7 +157,7 @@ class Loaded:
         if has_paths:
             answer["paths"] = explanation.to_dict()["paths"]
         if warnings:
-            answer["warnings"] = [list_finding(finding) for finding in warnings]
+            answer["warnings"] = [finding._asdict() for finding in warnings]
         return answer
 
     def _find_target(self, target: Any) -> Any:
@@ -296,17 +303,6 @@ def load_model(
 ) -> Loaded:
     """Read a model file for service."""
     return Loaded(read_file(path), Path(path).name, is_strict=is_strict, n_rows=n_rows)
-
-
-def list_finding(finding: Finding) -> dict[str, Any]:
-    """Return a finding as JSON has it."""
-    return finding._asdict()
-
-
-def _list_response(model: Model) -> dict[str, float]:
-    response = model.response
-    assert response is not None
-    return {"low": float(response.low), "high": float(response.high), "mean": float(response.mean)}
 
 
 def _read_fields(request: Any, names: tuple[str, ...]) -> dict[str, Any]:
