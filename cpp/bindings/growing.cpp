@@ -2,6 +2,7 @@
 
 #include "lhtree/grow/compact/block.hpp"
 #include "lhtree/grow/trees/forest.hpp"
+#include "lhtree/shared/hash.hpp"
 #include "lhtree/shared/normalise.hpp"
 #include "shared.hpp"
 
@@ -235,6 +236,15 @@ void bind_growing(nb::module_& m) {
     m.def("normalise", &bound_normalise<double>, "X"_a.noconvert(), "centre"_a, "scale"_a, "n_threads"_a = 1,
           "Normalised float32 rows, or None if X holds an infinity.");
     m.def("normalise", &bound_normalise<float>, "X"_a.noconvert(), "centre"_a, "scale"_a, "n_threads"_a = 1);
+    nb::class_<Hash>(m, "Hash", "A fast hash of 128 bits of some arrays.")
+        .def(nb::init<>())
+        .def(
+            "add",
+            [](Hash& hash, const nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>& array) {
+                hash.add(static_cast<const unsigned char*>(array.data()), array.nbytes());
+            },
+            "array"_a, "Add the bytes of an array.")
+        .def("finish", &Hash::finish, "The halves of the hash.");
     m.def("compiler", [] { return std::string(compiler()); }, "The compiler of the core and its version.");
     m.def("kernels", [] { return std::string(instruction_set()); }, "The instruction set in use.");
     m.def("grow_compact", &grow_compact, "Z"_a, nb::kw_only(), "weight"_a.none(), "classes"_a.none(),

@@ -266,6 +266,17 @@ def normalise(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), devi
 @overload
 def normalise(X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), device='cpu', writable=False)], centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))] | None: ...
 
+class Hash:
+    """A fast hash of 128 bits of some arrays."""
+
+    def __init__(self) -> None: ...
+
+    def add(self, array: Annotated[NDArray, dict(order='C', device='cpu', writable=False)]) -> None:
+        """Add the bytes of an array."""
+
+    def finish(self) -> tuple[int, int]:
+        """The halves of the hash."""
+
 def compiler() -> str:
     """The compiler of the core and its version."""
 

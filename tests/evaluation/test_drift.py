@@ -1,5 +1,6 @@
 """Drift against plain loops and SciPy; the summary of the training table does not depend on where rows are stored."""
 
+import pickle
 from itertools import pairwise
 
 import numpy as np
@@ -12,6 +13,7 @@ import lhtree
 from lhtree import LHBoostClassifier, LHBoostRegressor, LHForestClassifier, evaluate, monitor
 from lhtree.evaluation.drift import compare_counts, find_psi, find_tail
 from lhtree.model.profile import profile_numbers
+from support.bridge import assert_same
 
 pd = pytest.importorskip("pandas")
 
@@ -114,10 +116,22 @@ def test_summary_is_the_same_in_batches_and_files(tmp_path):
     )
     lhtree.save(whole, tmp_path / "model.lht")
     read = lhtree.load(tmp_path / "model.lht")
-    assert parts._model.profile == whole._model.profile == read._model.profile
+    assert_same(parts._model.summary, whole._model.summary)
+    assert_same(read._model.summary, whole._model.summary)
     assert whole._model.profile.columns[3].codes  # target statistics keep their categories
     assert read._model.provenance == whole._model.provenance
     assert whole._model.provenance.target == "y" or y.name is None
+
+
+def test_summary_describes_the_rows_of_the_fit():
+    """It is computed when it is first read, although the caller may change the table before."""
+    X, y = np.random.default_rng(0).normal(size=(300, 3)), np.arange(300) % 2
+    model, other = (LHForestClassifier(3, random_state=0).fit(X, y)._model for _ in range(2))
+    profile = model.profile
+    X[:] = 0.0
+    assert_same(other.summary, model.summary)
+    assert model.profile is profile  # not computed again
+    assert_same(pickle.loads(pickle.dumps(other)).summary, model.summary)
 
 
 def test_models_keep_their_settings_and_rows():

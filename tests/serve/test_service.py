@@ -248,7 +248,7 @@ class TestDates:
             "example": "2021-11-11",
             "missing": 0.0,
         }
-        assert make_example(describe_columns(replace(dated.model, profile=None)))["opened"] == "2023-04-06"
+        assert make_example(describe_columns(replace(dated.model, summary=None)))["opened"] == "2023-04-06"
         assert describe_api(dated, Limits())["components"]["schemas"]["Row"]["properties"]["opened"] == {
             "type": ["string", "null"],
             "format": "date",
@@ -271,7 +271,7 @@ class TestDates:
 
 
 def test_columns_without_a_summary_have_examples():
-    columns = describe_columns(replace(fit_model("tree")._read(), profile=None))
+    columns = describe_columns(replace(fit_model("tree")._read(), summary=None))
     assert "missing" not in columns[0]
     assert columns[1]["low"] < columns[1]["example"] < columns[1]["high"]
 

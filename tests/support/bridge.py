@@ -6,6 +6,7 @@ import numpy as np
 
 from lhtree import _core
 from lhtree.grow.forest import count_rows
+from lhtree.model.profile import Summary
 from reference import trees as reference
 
 MODEL_METHODS = (
@@ -165,6 +166,8 @@ def assert_same(one, other):
         assert one.dtype == other.dtype
         assert one.shape == other.shape
         assert one.tolist() == other.tolist() if one.dtype == object else one.tobytes() == other.tobytes()
+    elif isinstance(one, Summary):
+        assert_same(one.read(), other.read())
     elif is_dataclass(one):
         for part in fields(one):
             if part.init:  # the rest follows from it

@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import Any, ClassVar, TypeVar
 
 import joblib
@@ -39,6 +39,12 @@ from ..tables.normalise import Normalisation, Span
 
 # Below this many rows, predictions do not read n_jobs, because the scorer uses no threads.
 _FEW_ROWS = 64
+_VERSIONS = {
+    "lhtree": __version__,
+    "numpy": np.__version__,
+    "scikit-learn": sklearn_version,
+    "python": platform.python_version(),
+}
 
 
 def _draw_trees(views: Sequence[TreeView]) -> str:
@@ -87,6 +93,13 @@ class Predictor(Interpretable, BaseEstimator):  # type: ignore[misc]  # scikit-l
     def _fit_table(self, table: TableSource) -> Any:
         """Fit the model to a table."""
         return self._fit(prepare(self, table))
+
+    @classmethod
+    @cache
+    def _get_param_names(cls) -> list[str]:
+        """Return the names of the parameters; scikit-learn reads the signature in every call, which takes long."""
+        names: list[str] = super()._get_param_names()
+        return names
 
     def _progress(self, n_tasks: int | None, what: str = "growing trees") -> Any:
         """Return a context for a task, whose value is a function that reports progress, or None."""
@@ -408,11 +421,9 @@ def record_fit(
     model: Model, training: Training, profiler: Profiler, earlier: Model | None, settings: dict[str, Any]
 ) -> Model:
     """Return the model with the summary of its training table and its provenance."""
-    versions = {"lhtree": __version__, "numpy": np.__version__, "scikit-learn": sklearn_version}
     return replace(
         model,
-        profile=profiler.finish(model) if earlier is None else earlier.profile,
-        joint=profiler.find_joint(model) if earlier is None else earlier.joint,
+        summary=profiler.summarise(model) if earlier is None else earlier.summary,
         provenance=Provenance(
             training.target,
             training.fingerprint,
@@ -420,7 +431,7 @@ def record_fit(
                 name: value.item() if isinstance(value, np.generic) else value
                 for name, value in settings.items()
             },
-            versions | {"python": platform.python_version()},
+            dict(_VERSIONS),
         ),
     )
 

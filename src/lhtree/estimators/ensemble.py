@@ -136,7 +136,7 @@ class BaseEnsemble(Predictor):
                     scores[place][held] = found
             report(2 * (n_folds + 1))
         known = np.flatnonzero(fold >= 0)
-        forest = replace(forest, profile=None, provenance=None)  # the ensemble has its own
+        forest = replace(forest, summary=None, provenance=None)  # the ensemble has its own
         model = self._join(boost, forest, training.take(known), scores[0][known], scores[1][known])
         profiler = Profiler(training.encoding, training.X.sample(seed).X, training.counts or {})
         pool: Any = model.pool

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..model.joint import MOST_FEATURES
 from ..model.trees import SCHEMA, Array
-from .container import check
+from .container import ModelFileError, check
 from .levels import LEVEL_ARRAYS, measure_levels
 
 Arrays = dict[str, NDArray[Any]]
@@ -66,6 +67,18 @@ MODEL_ARRAYS = {
         "i4", "bin", "representative value of a bin, in 2**-12; the last is for missing values"
     ),
     "bins_missing": _optional("i1", "feature", "1 if values were missing"),
+    "profile_missing": _optional(
+        "f8", "profile", "share of missing values in every column and in the score, which is last"
+    ),
+    "profile_ptr": _optional(
+        "i8", "profile", "first bin or category; a column without any is not used", points_to="share"
+    ),
+    "profile_share": _optional("f8", "share", "share of the bin or category among known values"),
+    "profile_bound": _optional(
+        "f8", "share", "upper end of the bin, or number of the category; the last of a column is infinite"
+    ),
+    "joint_sums": _optional("i8", "feature", "sums of sampled rows, in steps of 1/16 of the scale"),
+    "joint_products": _optional("i8", "pair", "sums of products of two features: lower triangle, row by row"),
 }
 ALL_ARRAYS = SCHEMA | LEVEL_ARRAYS | MODEL_ARRAYS
 # The array that defines the length of an axis.
@@ -86,6 +99,9 @@ _MEASURES = {
     "knot": "calibration_x",
     "statistic": "statistics",
     "byte": "pool_forest",
+    "profile": "profile_missing",
+    "share": "profile_share",
+    "pair": "joint_products",
 }
 _ONLY_REGRESSION = {"prototypes_response", "oob_prediction", "residual", "residual_weight"}
 # Arrays that are given together or not at all.
@@ -93,7 +109,10 @@ _SLOPES = {"leaf_ptr", "membership_feature", "membership_slope"}  # of trees wit
 _VALUES = {name for name in SCHEMA if name.startswith("value")}  # of trees without levels
 _GROUPS = (
     {name for name in MODEL_ARRAYS if name.startswith("prototypes_")} - _ONLY_REGRESSION,
-    *({name for name in MODEL_ARRAYS if name.startswith(start)} for start in ("bins_", "calibration_")),
+    *(
+        {name for name in MODEL_ARRAYS if name.startswith(start)}
+        for start in ("bins_", "calibration_", "profile_", "joint_")
+    ),
 )
 _MOST = np.finfo(np.float64).max / 2.0
 _FINITE = (
@@ -117,10 +136,12 @@ def check_shapes(arrays: Arrays) -> None:
     sizes["target"] = max(len(base), 1) if n_classes == 0 else 1 if n_classes == 2 else n_classes
     for name, values in arrays.items():
         array = ALL_ARRAYS[name]
-        check(values.dtype.str[1:] in array.dtype.split(), f"array {name} is not of type {array.dtype}")
+        if values.dtype.str[1:] not in array.dtype.split():
+            raise ModelFileError(f"array {name} is not of type {array.dtype}")
         axes = array.axis.split()
         shape = (array.size(sizes[axes[0]]), *(sizes[axis] for axis in axes[1:]))
-        check(values.shape == shape, f"array {name} has shape {values.shape} instead of {shape}")
+        if values.shape != shape:
+            raise ModelFileError(f"array {name} has shape {values.shape} instead of {shape}")
     check(sizes["feature"] > 0, "it has no features")
 
 
@@ -163,6 +184,45 @@ def check_values(arrays: Arrays) -> None:
         with np.errstate(over="ignore"):
             is_weight = _all(weight > 0.0) and weight.sum() <= _MOST
         check(is_weight, "residual_weight has a value that is not positive, or an infinite sum")
+
+
+def check_summary(arrays: Arrays, n_categories: list[int | None]) -> None:
+    """Check the profile and the joint spread; ``n_categories`` has None for columns of numbers."""
+    if "profile_ptr" in arrays:
+        _check_profile(arrays, n_categories)
+    if "joint_sums" in arrays:
+        sums, products = arrays["joint_sums"], arrays["joint_products"]
+        check(len(sums) <= MOST_FEATURES, f"joint_sums has more than {MOST_FEATURES} features")
+        n_pairs = len(sums) * (len(sums) + 1) // 2
+        check(len(products) == n_pairs, "joint_products does not have one value for every pair of features")
+        for name, values in (("joint_sums", sums), ("joint_products", products)):
+            check(_all((values < 2**53) & (values > -(2**53))), f"{name} has a value beyond 2**53")
+
+
+def _check_profile(arrays: Arrays, n_categories: list[int | None]) -> None:
+    ptr, missing = arrays["profile_ptr"], arrays["profile_missing"]
+    share, bound = arrays["profile_share"], arrays["profile_bound"]
+    check(
+        len(missing) == len(n_categories) + 1,
+        "profile_missing does not have one value per column and one more",
+    )
+    is_valid = ptr[0] == 0 and ptr[-1] == len(share) and _all(ptr[1:] >= ptr[:-1]) and ptr[-1] > ptr[-2]
+    check(is_valid, "profile_ptr is not ascending from 0 to the number of shares")
+    for name, values in (("profile_missing", missing), ("profile_share", share)):
+        check(_all((values >= 0.0) & (values <= 1.0)), f"{name} has a value that is not between 0 and 1")
+    n_own = np.diff(ptr)
+    is_last = np.zeros(len(bound), dtype=bool)
+    is_last[ptr[1:][n_own > 0] - 1] = True
+    check(
+        np.array_equal(np.isinf(bound), is_last),
+        "profile_bound is infinite elsewhere than at the end of a column",
+    )
+    limit = np.repeat([-1 if n is None else n for n in (*n_categories, None)], n_own)
+    is_number = limit < 0
+    is_code = (bound >= 0.0) & (bound < limit) & (bound == np.floor(bound))
+    check(_all(is_code | is_number | is_last), "profile_bound has an unknown category")
+    is_ascending = (bound[1:] > bound[:-1]) | is_last[:-1] | ~is_number[1:]
+    check(_all(is_ascending), "profile_bound is not ascending")
 
 
 def _check_amounts(arrays: Arrays, *, is_target_weight: bool) -> None:

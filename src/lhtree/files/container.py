@@ -113,7 +113,8 @@ def _read_head(file: BinaryIO, n_bytes: int) -> _FileHeader:
     n_data = 0
     for name, entry in entries.items():
         is_entry = isinstance(entry, dict) and set(entry) == {"dtype", "shape", "data_offsets"}
-        check(is_entry, f"array {name[:50]!r} is not described by dtype, shape and data_offsets")
+        if not is_entry:
+            raise ModelFileError(f"array {name[:50]!r} is not described by dtype, shape and data_offsets")
         n_data = max([n_data, *_check_counts(name, entry["data_offsets"])])
     check(
         len(raw) + n_data == n_bytes, f"it has {n_bytes} bytes, but its header describes {len(raw) + n_data}"
@@ -159,10 +160,8 @@ def _digest(head: bytes, data: NDArray[np.uint8]) -> bytes:
 def _check_counts(name: str, numbers: Any) -> list[int]:
     """Check sizes or offsets: at most two integers of at least 0."""
     is_list = isinstance(numbers, list) and len(numbers) <= 2
-    check(
-        is_list and all(type(number) is int and number >= 0 for number in numbers),
-        f"array {name[:50]!r} has an invalid shape or invalid offsets",
-    )
+    if not is_list or not all(type(number) is int and number >= 0 for number in numbers):
+        raise ModelFileError(f"array {name[:50]!r} has an invalid shape or invalid offsets")
     return numbers  # type: ignore[no-any-return]
 
 
@@ -170,14 +169,16 @@ def _find_arrays(entries: dict[str, Any], data: NDArray[np.uint8]) -> dict[str, 
     """Return views of the arrays, which must fill the data without gap or overlap, in the order of the header."""
     arrays, at = {}, 0
     for name, entry in entries.items():
-        what = f"array {name[:50]!r}"
         shape, offsets = _check_counts(name, entry["shape"]), entry["data_offsets"]
         is_known = isinstance(entry["dtype"], str) and entry["dtype"] in _DTYPES
-        check(is_known, f"{what} has an unsupported dtype")
+        if not is_known:
+            raise ModelFileError(f"array {name[:50]!r} has an unsupported dtype")
         dtype = np.dtype(_DTYPES[entry["dtype"]])
         end = at + math.prod(shape) * dtype.itemsize
-        check(offsets == [at, end] and end <= len(data), f"{what} is not at its expected offset")
-        check(at % dtype.itemsize == 0, f"{what} is not aligned")
+        if offsets != [at, end] or end > len(data):
+            raise ModelFileError(f"array {name[:50]!r} is not at its expected offset")
+        if at % dtype.itemsize:
+            raise ModelFileError(f"array {name[:50]!r} is not aligned")
         arrays[name] = data[at:end].view(dtype).reshape(shape)
         at = end
     check(at == len(data), "it has trailing bytes after its arrays")

@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from .._parameters import UNSEEN
 from ..model.heads import NUMBER_LINKS, SEVERAL_LINKS
-from ..model.joint import MOST_FEATURES
 from ..model.model import CLIP, LINKS
 from ..model.records import CALIBRATORS, DECLARED
 from ..tables.encoding import MOST_FEATURE_LETTERS, MOST_LETTERS
-from .container import check
+from .container import ModelFileError, check
 
 # Booleans, integers, floats and text; "object" is an array of str.
 _DTYPE = re.compile(r"\|b1|[<>|][iu][1248]|[<>]f[248]|[<>]U[0-9]{1,7}|object")
@@ -23,6 +22,7 @@ _MAX_BYTES = 1 << 26  # of all classes
 _PLAIN = {"b": bool, "i": int, "u": int, "f": float, "U": str, "O": str}
 _MOST_ROWS = 2**31  # the core numbers rows with 32 bits
 _CONFIDENCES = (None, "last", "path")
+_NUMBERS = ({"kind": "numbers"}, {"kind": "numbers", "has_indicator": True})
 _KINDS = {"one_hot": ("categories",), "target_statistic": ("categories", "targets"), "dropped": ()}
 Check = Callable[[Any], bool]
 
@@ -82,10 +82,10 @@ def _is_parameter(value: Any) -> bool:
 
 def _is_column(column: Any) -> bool:
     """Whether a value describes the encoding of a column."""
+    if column in _NUMBERS:
+        return True
     if not isinstance(column, dict) or not _is_text(column.get("kind")):
         return False
-    if column["kind"] == "numbers":
-        return bool(column in ({"kind": "numbers"}, {"kind": "numbers", "has_indicator": True}))
     if column["kind"] == "dates":
         return (
             set(column) == {"kind", "newest"}
@@ -185,43 +185,11 @@ def _or_null(holds: Check) -> Check:
     return lambda value: value is None or holds(value)
 
 
-_PROFILE: dict[str, Check] = {
-    "missing": lambda v: _is_float(v) and 0.0 <= v <= 1.0,
-    "edges": lambda v: _is_list_of(_is_float)(v) and all(map(float.__lt__, v, v[1:])),
-    "shares": _is_list_of(lambda v: _is_float(v) and 0.0 <= v <= 1.0),
-    "codes": _is_list_of(_is_count),
+PROFILE: dict[str, Check] = {"n_rows": _is_count}
+JOINT: dict[str, Check] = {
+    "n_rows": lambda v: _is_count(v) and v > 0,
+    "limit": lambda v: _is_float(v) and v >= 0.0,
 }
-
-
-def _is_column_profile(value: Any) -> bool:
-    return _is_record(_PROFILE)(value) and len(value["shares"]) == 1 + len(value["edges"]) + len(
-        value["codes"]
-    )
-
-
-_is_profile = _is_record(
-    {
-        "n_rows": _is_count,
-        "columns": _is_list_of(_or_null(_is_column_profile)),
-        "score": _is_column_profile,
-    }
-)
-
-
-def _is_joint(value: Any) -> bool:
-    """Whether numbers of rows, sums and products fit; products belong to pairs of features and are symmetric."""
-    whole = _is_list_of(lambda v: type(v) is int and abs(v) < 2**53)
-    checks = {
-        "n_rows": _is_count,
-        "sums": whole,
-        "products": whole,
-        "limit": lambda v: _is_float(v) and v >= 0.0,
-    }
-    if not _is_record(checks)(value) or not 0 < len(value["sums"]) <= MOST_FEATURES or not value["n_rows"]:
-        return False
-    return len(value["products"]) == len(value["sums"]) * (len(value["sums"]) + 1) // 2
-
-
 # Fields of the provenance, in the order in which they are written.
 PROVENANCE: dict[str, Check] = {
     "target": _or_null(_is_text),
@@ -288,14 +256,14 @@ HEADER = {
     "n_rows": Field(_or_null(_is_count), "the number of training rows, or null if it is unknown", None),
     "positive": Field(_or_null(_is_count), "the index of the class of interest, or null", None),
     "profile": Field(
-        _or_null(_is_profile), "a summary of the training table: n_rows, columns and score, or null", None
+        _or_null(_is_record(PROFILE)), "n_rows of the sample of the training table, or null", None
     ),
     "provenance": Field(
         _or_null(_is_record(PROVENANCE)), f"{', '.join(PROVENANCE)}, or null if they are unknown", None
     ),
     "joint": Field(
-        _or_null(_is_joint),
-        "joint spread of training rows: n_rows, sums, products (lower triangle) and limit, or null",
+        _or_null(_is_record(JOINT)),
+        "joint spread of training rows: n_rows of the sample and the limit of distances, or null",
         None,
     ),
     "declared": Field(
@@ -312,8 +280,10 @@ def check_header(
 ) -> dict[str, Any]:
     """Check the header and return it with the defaults of missing fields; ``decode_classes`` checks the classes."""
     for name, field in HEADER.items():
-        check(name in header or field.default is not ..., f"its header has no {name}")
-        check(name not in header or field.holds(header[name]), f"{name} is not {field.about}")
+        if name not in header:
+            check(field.default is not ..., f"its header has no {name}")
+        elif not field.holds(header[name]):
+            raise ModelFileError(f"{name} is not {field.about}")
     header = {name: header.get(name, field.default) for name, field in HEADER.items()}
     n_jobs = header["parameters"].get("n_jobs")
     check(n_jobs is None or (type(n_jobs) is int and n_jobs != 0), "n_jobs is not a number of threads")
@@ -332,10 +302,7 @@ def check_header(
         sum(map(_count_features, columns)) == n_features,
         "encoding and model differ in the number of features",
     )
-    joint, declared = header["joint"], header["declared"] or {}
-    check(
-        joint is None or len(joint["sums"]) == n_features, "joint and model differ in the number of features"
-    )
+    declared = header["declared"] or {}
     check(
         {name for some in declared.values() for name in some} <= set(names),
         "it declares columns that it does not have",
@@ -368,13 +335,6 @@ def check_header(
         else not has_response or header["link"] in NUMBER_LINKS,
         "link and outputs do not match",
     )
-    profile = header["profile"]
-    if profile is not None:
-        check(len(profile["columns"]) == len(columns), "profile must have one entry per column")
-        sizes = [len(column.get("categories", [])) for column in columns]
-        pairs = zip(sizes, profile["columns"], strict=True)
-        is_known = all(max(own["codes"], default=-1) < n for n, own in pairs if own is not None)
-        check(is_known, "profile has unknown categories")
     forest = header["forest"]
     if forest is not None:
         check(len(forest["sizes"]) == max(n_classes, 1), "sizes must have one value per class")

@@ -18,7 +18,7 @@ from .. import __version__
 from .._write import write_whole
 from ..model.joint import JointSpread
 from ..model.model import Model, Pool
-from ..model.profile import TableProfile
+from ..model.profile import Summary, TableProfile, find_categories
 from ..model.records import (
     AdditiveRecord,
     Bins,
@@ -37,7 +37,7 @@ from ..model.terms import read_terms
 from ..model.trees import SCHEMA, Trees
 from ..tables.encoding import Encoding
 from ..tables.normalise import Normalisation, Span
-from .arrays import ALL_ARRAYS, MODEL_ARRAYS, Arrays, check_shapes, check_trees, check_values
+from .arrays import ALL_ARRAYS, MODEL_ARRAYS, Arrays, check_shapes, check_summary, check_trees, check_values
 from .container import Container, ModelFileError, check, pack_container, parse, parse_json, read_container
 from .header import (
     ADDITIVE,
@@ -45,8 +45,10 @@ from .header import (
     COMPACT,
     FOREST,
     HEADER,
+    JOINT,
     OUTPUT,
     POOL,
+    PROFILE,
     PROVENANCE,
     RACE,
     RESPONSE,
@@ -142,6 +144,8 @@ def pack(model: Model, header: dict[str, Any]) -> NDArray[np.uint8]:
         ("", model.forest),
         ("", model.additive),
         ("", model.response),
+        ("profile_", model.profile),
+        ("joint_", model.joint),
     ):
         own = {} if record is None else {prefix + name: value for name, value in vars(record).items()}
         found |= {name: value for name, value in own.items() if name in MODEL_ARRAYS}
@@ -166,9 +170,9 @@ def pack(model: Model, header: dict[str, Any]) -> NDArray[np.uint8]:
         "n_rows": model.n_rows,
         "pool": _encode(model.pool, POOL),
         "positive": model.positive,
-        "profile": None if model.profile is None else model.profile.to_dict(),
+        "profile": _encode(model.profile, PROFILE),
         "provenance": _encode(model.provenance, PROVENANCE),
-        "joint": None if model.joint is None else model.joint.to_dict(),
+        "joint": _encode(model.joint, JOINT),
         "declared": model.declared,
     }
     given = {name: value for name, value in header.items() if value != HEADER[name].default}
@@ -227,6 +231,8 @@ def check_file(container: Container) -> ModelFile:
     try:
         model = _build(header, arrays, classes)
         _ = model.scorer  # its checks
+    except ModelFileError:
+        raise
     except ValueError as error:  # from the checks of the core
         raise ModelFileError(f"its arrays are {error}") from None
     check_trees(arrays, model.n_targets)
@@ -283,9 +289,10 @@ def _build(header: dict[str, Any], arrays: Arrays, classes: NDArray[Any]) -> Mod
     knots = _take_group(arrays, "calibration_")
     if (header["calibration"] is None) != (not knots):
         raise ModelFileError("it has calibration or its knots alone")
+    encoding = Encoding.from_dict(header["encoding"], arrays.get("statistics"))
     return Model(
         trees=Trees(**{name: arrays[name] for name in SCHEMA if name in arrays}),
-        encoding=Encoding.from_dict(header["encoding"], arrays.get("statistics")),
+        encoding=encoding,
         normalisation=Normalisation(arrays["centre"], arrays["scale"]),
         span=_build_span(arrays),
         classes=classes,
@@ -297,9 +304,8 @@ def _build(header: dict[str, Any], arrays: Arrays, classes: NDArray[Any]) -> Mod
         min_samples_leaf=header["min_samples_leaf"],
         n_rows=header["n_rows"],
         positive=header["positive"],
-        profile=None if header["profile"] is None else TableProfile.from_dict(header["profile"]),
+        summary=_build_summary(header, arrays, encoding),
         provenance=None if header["provenance"] is None else Provenance(**header["provenance"]),
-        joint=None if header["joint"] is None else JointSpread.from_dict(header["joint"]),
         declared=header["declared"],
         base=arrays.get("base"),
         clip=header["clip"],
@@ -315,6 +321,21 @@ def _build(header: dict[str, Any], arrays: Arrays, classes: NDArray[Any]) -> Mod
         ),
         outputs=tuple(OutputRecord(**output) for output in header["outputs"]),
     )
+
+
+def _build_summary(header: dict[str, Any], arrays: Arrays, encoding: Encoding) -> Summary | None:
+    found: dict[str, Any] = {}
+    for name in ("profile", "joint"):
+        own, record = _take_group(arrays, f"{name}_"), header[name]
+        check((record is None) == (not own), f"it has {name} or its arrays alone")
+        found[name] = None if record is None else record | own
+    check_summary(
+        arrays, [None if one.categories is None else len(one.categories) for one in encoding.encoders]
+    )
+    if found["profile"] is None and found["joint"] is None:
+        return None
+    profile = found["profile"] and TableProfile(is_category=find_categories(encoding), **found["profile"])
+    return Summary(profile, found["joint"] and JointSpread(**found["joint"]))
 
 
 def _build_pool(header: dict[str, Any], arrays: Arrays) -> Pool | None:

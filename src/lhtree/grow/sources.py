@@ -5,7 +5,6 @@ A fit is one recipe over these. A ``TableSource`` is a table whose columns are l
 
 from __future__ import annotations
 
-import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -138,7 +137,7 @@ class RowSource(ABC):
         return None
 
     def find_fingerprint(self, labels: NDArray[Any]) -> str | None:
-        """Return the SHA-256 of rows and labels, where they are in memory."""
+        """Return the hash of rows and labels, where they are in memory."""
         return None
 
     @abstractmethod
@@ -240,12 +239,12 @@ class MemoryRows(RowSource):
         return self.rows
 
     def find_fingerprint(self, labels: NDArray[Any]) -> str | None:
-        """Return the SHA-256 of the shape, and of the bytes of all encoded rows and labels, row by row."""
-        digest = hashlib.sha256(str(self.rows.shape).encode())
+        """Return the hash of the bytes of all encoded rows and labels, row by row."""
+        hashed = _core.Hash()
         for part in (self.rows.numbers, self.rows.codes, labels.reshape(len(labels), -1)):
             for first in range(0, len(part) if part.shape[1] else 0, _ROWS_HASHED):
-                digest.update(np.ascontiguousarray(part[first : first + _ROWS_HASHED]).data)
-        return digest.hexdigest()
+                hashed.add(np.ascontiguousarray(part[first : first + _ROWS_HASHED]))
+        return "".join(f"{half:016x}" for half in hashed.finish())
 
     def sample(self, seed: int) -> Sample:
         """Return all rows, or some of many."""

@@ -22,11 +22,12 @@ _UNIT = 16.0  # normalised values are rounded to steps of 1/16, so that sums are
 _FAR = 5.0  # limit of normalised values
 _SHARE = 0.99  # of the sampled rows that are plausible
 _LEAST_VARIANCE = 0.01  # in steps
+_ROWS_AT_ONCE = 64  # so few that products of matrices start no threads
 
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class JointSpread:
     """Sums and products of the features of sampled training rows, in steps of 1/16 of their scales.
 
@@ -36,8 +37,8 @@ class JointSpread:
     """
 
     n_rows: int
-    sums: tuple[int, ...]
-    products: tuple[int, ...]  # lower triangle, row by row
+    sums: NDArray[np.int64]
+    products: NDArray[np.int64]  # lower triangle, row by row
     limit: float
 
     @classmethod
@@ -50,7 +51,8 @@ class JointSpread:
         distances = _measure(steps - sums / n_rows, _invert(n_rows, sums, products))
         place = math.ceil(_SHARE * n_rows) - 1
         limit = math.ceil(100.0 * float(np.partition(distances, place)[place])) / 100.0
-        return cls(n_rows, _list_whole(sums), _list_whole(products[_find_lower(len(sums))]), limit)
+        lower = products[_find_lower(len(sums))]
+        return cls(n_rows, sums.astype(np.int64), lower.astype(np.int64), limit)
 
     @cached_property
     def _inverse(self) -> Floats:
@@ -59,21 +61,11 @@ class JointSpread:
         products = np.zeros((n_features, n_features))
         products[_find_lower(n_features)] = self.products
         products += np.tril(products, -1).T
-        return _invert(self.n_rows, np.array(self.sums), products)
+        return _invert(self.n_rows, self.sums, products)
 
     def distances(self, model: Model, rows: Floats) -> Floats:
         """Return the Mahalanobis distance of encoded rows from the mean of the training rows."""
-        return _measure(_find_steps(model, rows) - np.array(self.sums) / self.n_rows, self._inverse)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values for the header of a model file."""
-        sums, products = list(self.sums), list(self.products)
-        return {"n_rows": self.n_rows, "sums": sums, "products": products, "limit": self.limit}
-
-    @classmethod
-    def from_dict(cls, header: dict[str, Any]) -> JointSpread:
-        """Read the plain values of a header."""
-        return cls(header["n_rows"], tuple(header["sums"]), tuple(header["products"]), header["limit"])
+        return _measure(_find_steps(model, rows) - self.sums / self.n_rows, self._inverse)
 
 
 def _find_steps(model: Model, rows: NDArray[Any]) -> Floats:
@@ -98,13 +90,13 @@ def _invert(n_rows: int, sums: NDArray[Any], products: Floats) -> Floats:
 
 def _measure(apart: Floats, inverse: Floats) -> Floats:
     """Return the Mahalanobis length of differences from the mean, shape (n, m)."""
-    return np.asarray(np.sqrt(np.maximum(((apart @ inverse) * apart).sum(axis=1), 0.0)))
+    squares = [
+        ((some @ inverse) * some).sum(axis=1)
+        for some in (apart[first : first + _ROWS_AT_ONCE] for first in range(0, len(apart), _ROWS_AT_ONCE))
+    ]
+    return np.asarray(np.sqrt(np.maximum(np.concatenate(squares), 0.0)))
 
 
 def _find_lower(n_features: int) -> NDArray[np.bool_]:
     """Return which products are stored: the lower triangle, row by row."""
     return np.tri(n_features, dtype=bool)
-
-
-def _list_whole(values: Floats) -> tuple[int, ...]:
-    return tuple(values.astype(np.int64).tolist())

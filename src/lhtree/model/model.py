@@ -20,7 +20,7 @@ from ..tables.rows import EncodedRows
 from .heads import Head, make_head
 from .joint import JointSpread
 from .numbers import NumberFormat
-from .profile import TableProfile
+from .profile import Summary, TableProfile
 from .records import (
     AdditiveRecord,
     BoostRecord,
@@ -72,9 +72,8 @@ class Model:
     outputs: tuple[OutputRecord, ...] = ()  # of boosted regressions with several outputs only
     n_rows: int | None = None  # training rows, including those held out for early stopping; None: unknown
     pool: Pool | None = None  # of ensembles only
-    profile: TableProfile | None = None  # summary of the training table
+    summary: Summary | None = None  # of the training table; None: too many columns
     provenance: Provenance | None = None
-    joint: JointSpread | None = None  # of the training rows
     declared: dict[str, list[str]] | None = (
         None  # columns by what counterfactuals may do with them (``DECLARED``)
     )
@@ -107,6 +106,16 @@ class Model:
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name, value in state.items():
             object.__setattr__(self, name, value)
+
+    @property
+    def profile(self) -> TableProfile | None:
+        """Distributions of the columns and of the score in the training table."""
+        return None if self.summary is None else self.summary.read()[0]
+
+    @property
+    def joint(self) -> JointSpread | None:
+        """How the training rows spread jointly."""
+        return None if self.summary is None else self.summary.read()[1]
 
     @property
     def feature_names(self) -> list[str]:

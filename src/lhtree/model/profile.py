@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,37 +51,92 @@ class ColumnProfile(NamedTuple):
         return np.append(np.bincount(places, minlength=n_bins)[:n_bins], len(values) - len(known))
 
 
-class TableProfile(NamedTuple):
-    """Summary of the training table."""
+@dataclass(frozen=True, eq=False)
+class TableProfile:
+    """Distributions of the columns and of the score in the training table, as the arrays of model files.
+
+    Numbers have bins, and categories a share for each of the most frequent and one for all others.
+    """
 
     n_rows: int  # that numbers and scores were sampled from it
-    columns: tuple[ColumnProfile | None, ...]  # None: a column that the model ignores
-    score: ColumnProfile
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values for the header of a model file."""
-        columns = [None if one is None else _to_dict(one) for one in self.columns]
-        return {"n_rows": self.n_rows, "columns": columns, "score": _to_dict(self.score)}
+    is_category: tuple[bool, ...]  # of every column
+    ptr: NDArray[
+        np.int64
+    ]  # first share of every column and of the score, which is last; a column without is ignored
+    share: NDArray[np.float64]  # among values that are not missing
+    bound: NDArray[
+        np.float64
+    ]  # upper end of every bin, or code of every category; the last of a column is infinite
+    missing: NDArray[np.float64]  # share of the rows of every column and of the score
 
     @classmethod
-    def from_dict(cls, header: dict[str, Any]) -> TableProfile:
-        """Read the plain values of a header."""
-        columns = tuple(None if one is None else _from_dict(one) for one in header["columns"])
-        return cls(header["n_rows"], columns, _from_dict(header["score"]))
+    def join(
+        cls, n_rows: int, columns: Sequence[ColumnProfile | None], is_category: tuple[bool, ...]
+    ) -> TableProfile:
+        """Return the profiles of the columns and, last, of the score as arrays."""
+        n_shares = [0 if one is None else len(one.shares) for one in columns]
+        shares = [share for one in columns if one is not None for share in one.shares]
+        bounds = [bound for one in columns if one is not None for bound in (*one.edges, *one.codes, math.inf)]
+        missing = [0.0 if one is None else one.missing for one in columns]
+        ptr = np.cumsum([0, *n_shares], dtype=np.int64)
+        return cls(n_rows, is_category, ptr, np.array(shares), np.array(bounds), np.array(missing))
+
+    @cached_property
+    def columns(self) -> tuple[ColumnProfile | None, ...]:
+        """The profile of every column; None of a column that the model ignores."""
+        return tuple(map(self._read, range(len(self.is_category)), self.is_category))
+
+    @property
+    def score(self) -> ColumnProfile:
+        """The profile of the score."""
+        profile = self._read(len(self.is_category), is_category=False)
+        assert profile is not None  # files are checked
+        return profile
+
+    def _read(self, number: int, is_category: bool) -> ColumnProfile | None:
+        own = slice(*self.ptr[number : number + 2].tolist())
+        shares, bounds = tuple(self.share[own].tolist()), self.bound[own][:-1]
+        if not shares:
+            return None
+        missing = float(self.missing[number])
+        if is_category:
+            return ColumnProfile(missing, (), shares, tuple(bounds.astype(np.int64).tolist()))
+        return ColumnProfile(missing, tuple(bounds.tolist()), shares)
 
 
-def _to_dict(column: ColumnProfile) -> dict[str, Any]:
-    return {
-        name: list(value) if isinstance(value, tuple) else value for name, value in column._asdict().items()
-    }
+Facts: TypeAlias = tuple[TableProfile | None, JointSpread | None]
 
 
-def _from_dict(column: dict[str, Any]) -> ColumnProfile:
-    return ColumnProfile(column["missing"], *(tuple(column[name]) for name in ("edges", "shares", "codes")))
+class Summary:
+    """Profile of the training table and joint spread of its rows.
+
+    After a fit, both are computed when they are first read: most models of a search are never saved nor compared with
+    new rows. Until then, the summary keeps the sampled rows; files and pickles never contain them.
+    """
+
+    def __init__(
+        self,
+        profile: TableProfile | None,
+        joint: JointSpread | None,
+        later: Callable[[], Facts] | None = None,
+    ) -> None:
+        self._facts: Facts = profile, joint
+        self._later = later
+
+    def read(self) -> Facts:
+        """Return the profile and the joint spread."""
+        later = self._later
+        if later is not None:
+            self._facts = later()
+            self._later = None  # frees the rows; last, because another thread may read at the same time
+        return self._facts
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Summary, self.read()
 
 
 class Profiler:
-    """Learns the profile: columns before trees are grown, the score afterwards.
+    """Sampled training rows, from which the summary of a model is computed.
 
     Parameters
     ----------
@@ -91,37 +148,41 @@ class Profiler:
         By column of categories, the rows of every category of the encoder, and the missing ones.
     """
 
-    def __init__(
-        self, encoding: Encoding, rows: EncodedRows, counts: Mapping[int, tuple[NDArray[np.int64], int]]
-    ) -> None:
-        self._rows: EncodedRows | None = None
-        self._columns: tuple[ColumnProfile | None, ...] = ()
-        if encoding.n_columns > MOST_COLUMNS:
-            return
-        self._rows = rows.thin(_MOST_ROWS)
-        columns: list[ColumnProfile | None] = [None] * encoding.n_columns
-        for column, (own, n_missing) in counts.items():
-            columns[column] = _profile_categories(own, n_missing)
-        numbers = {
-            column: values
-            for column, values in list_columns(encoding, self._rows)
-            if encoding.encoders[column].categories is None
-        }
-        if numbers:
-            for column, profile in zip(numbers, _profile_columns(np.array([*numbers.values()])), strict=True):
-                columns[column] = profile
-        self._columns = tuple(columns)
+    def __init__(self, encoding: Encoding, rows: EncodedRows, counts: CategoryCounts) -> None:
+        self._rows = None if encoding.n_columns > MOST_COLUMNS else rows.thin(_MOST_ROWS, copy=True)
+        self._counts = counts
 
-    def finish(self, model: Model) -> TableProfile | None:
-        """Return the profile with the scores of the sampled rows; None of a table with very many columns."""
-        if self._rows is None:
+    def summarise(self, model: Model) -> Summary | None:
+        """Return the summary of a model; None of a table with very many columns."""
+        rows, counts = self._rows, self._counts
+        if rows is None:
             return None
-        score = profile_numbers(find_scores(model, self._rows))
-        return TableProfile(len(self._rows), self._columns, score)
+        return Summary(
+            None, None, lambda: (_profile_table(model, rows, counts), JointSpread.learn(model, rows))
+        )
 
-    def find_joint(self, model: Model) -> JointSpread | None:
-        """Return how the sampled rows spread jointly."""
-        return None if self._rows is None else JointSpread.learn(model, self._rows)
+
+def _profile_table(model: Model, rows: EncodedRows, counts: CategoryCounts) -> TableProfile:
+    """Return the profile of sampled rows, with the scores of the model."""
+    encoders = model.encoding.encoders
+    columns: list[ColumnProfile | None] = [None] * len(encoders)
+    for column, (own, n_missing) in counts.items():
+        columns[column] = _profile_categories(own, n_missing)
+    numbers = {
+        column: values
+        for column, values in list_columns(model.encoding, rows)
+        if encoders[column].categories is None
+    }
+    if numbers:
+        for column, profile in zip(numbers, _profile_columns(np.array([*numbers.values()])), strict=True):
+            columns[column] = profile
+    score = profile_numbers(find_scores(model, rows))
+    return TableProfile.join(len(rows), [*columns, score], find_categories(model.encoding))
+
+
+def find_categories(encoding: Encoding) -> tuple[bool, ...]:
+    """Return which columns hold categories."""
+    return tuple(encoder.categories is not None for encoder in encoding.encoders)
 
 
 def find_scores(model: Model, rows: EncodedRows) -> NDArray[np.float64]:
@@ -166,16 +227,18 @@ def _profile_columns(columns: NDArray[Any]) -> list[ColumnProfile]:
     ends = np.take_along_axis(columns, np.maximum(places, 0), axis=1).astype(np.float64)
     is_edge = ends < ends[:, -1:]
     is_edge[:, 1:] &= ends[:, 1:] != ends[:, :-1]
-    profiles = []
-    for known, edges, n_own in zip(columns, map(np.compress, is_edge, ends), n_known.tolist(), strict=True):
-        if not n_own:
-            profiles.append(ColumnProfile(1.0, (), (1.0,)))
-            continue
-        below = [0, *known[:n_own].searchsorted(edges, side="right").tolist(), n_own]
-        shares = np.array([upper - lower for lower, upper in pairwise(below)]) / n_own
-        missing = round(1.0 - n_own / n_rows, _DIGITS)
-        profiles.append(ColumnProfile(missing, tuple(edges.tolist()), tuple(shares.round(_DIGITS).tolist())))
-    return profiles
+    below = np.repeat(n_known[:, None], _N_BINS + 1, axis=1)  # rows up to the end of every bin
+    below[:, 0] = 0
+    all_edges = [own[some] for own, some in zip(ends, is_edge, strict=True)]
+    for known, edges, own, n_own in zip(columns, all_edges, below, n_known.tolist(), strict=True):
+        own[1 : len(edges) + 1] = known[:n_own].searchsorted(edges, side="right")
+    shares = (np.diff(below) / np.maximum(n_known, 1)[:, None]).round(_DIGITS)
+    shares[n_known == 0, 0] = 1.0
+    missing = (1.0 - n_known / n_rows).round(_DIGITS).tolist()
+    return [
+        ColumnProfile(lost, tuple(edges.tolist()), tuple(own[: len(edges) + 1]))
+        for lost, edges, own in zip(missing, all_edges, shares.tolist(), strict=True)
+    ]
 
 
 def _profile_categories(counts: NDArray[np.int64], n_missing: int) -> ColumnProfile:
@@ -191,5 +254,5 @@ def count_categories(encoding: Encoding, columns: Any) -> CategoryCounts:
     return {
         number: (summary.count(encoder), summary.n_missing)
         for number, (encoder, summary) in enumerate(zip(encoding.encoders, columns, strict=True))
-        if isinstance(encoder, Levels)
+        if encoder.categories is not None
     }

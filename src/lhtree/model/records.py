@@ -181,7 +181,7 @@ class Provenance:
     """Origin of a model: its target and table, the settings in use, versions, and results on held-out rows."""
 
     target: str | None = None  # name of the response
-    fingerprint: str | None = None  # SHA-256 of encoded rows and responses; None if they were not in memory
+    fingerprint: str | None = None  # hash of encoded rows and responses; None if they were not in memory
     settings: dict[str, Any] = field(default_factory=dict)  # in use: numbers instead of "auto"
     versions: dict[str, str] = field(default_factory=dict)  # of the libraries, by name
     date: str | None = None  # of the fit, ISO 8601; only the command line records it
@@ -195,7 +195,7 @@ class Provenance:
             "target": self.target,
             "table": source.get("path"),
             "table sha256": source.get("sha256"),
-            "rows sha256": self.fingerprint,
+            "rows hash": self.fingerprint,
             "fitted": self.date,
             "fitted with": ", ".join(f"{name} {version}" for name, version in self.versions.items()),
             "hold-out": _write_holdout(held) if held else None,

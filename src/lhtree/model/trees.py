@@ -146,8 +146,8 @@ class Trees:
         for name, array in SCHEMA.items():
             values = getattr(self, name)
             if values is None:
-                implied = np.asarray(array.default, dtype=array.dtype)
-                values = np.broadcast_to(implied, (array.size(sizes[array.axis]),))
+                shape = (array.size(sizes[array.axis]),)
+                values = np.ndarray(shape, array.dtype, _IMPLIED[array.dtype, array.default], strides=(0,))
             elif values.flags.writeable:
                 values = values.view()
                 values.flags.writeable = False
@@ -347,6 +347,12 @@ def count_nesting(children: Sequence[Sequence[int]]) -> list[int]:
 
 
 SCHEMA: dict[str, Array] = {one.name: one.metadata["array"] for one in fields(Trees)}
+# The bytes of every default: an array that is not given repeats them with a stride of 0.
+_IMPLIED: dict[tuple[str, float | None], bytes] = {
+    (array.dtype, array.default): np.array([array.default], dtype=array.dtype).tobytes()
+    for array in SCHEMA.values()
+    if array.default is not None
+}
 
 
 def join_trees(parts: Sequence[Trees]) -> Trees:

@@ -202,7 +202,7 @@ def _describe_purpose(facts: dict[str, Any]) -> Iterator[Part]:
 
 def _describe_data(facts: dict[str, Any], learned: Model) -> Iterator[Part]:
     provenance = Provenance(**(facts["provenance"] or {}))
-    origin = [pair for pair in provenance.figures() if pair[0] in ("table", "table sha256", "rows sha256")]
+    origin = [pair for pair in provenance.figures() if pair[0] in ("table", "table sha256", "rows hash")]
     yield _list_facts("", [("training rows", f"{facts['n_samples']:,}"), *origin])
     if learned.profile is None:
         yield Missing("a summary of the columns, which the file lacks")

@@ -64,7 +64,8 @@ class Encoding:
     @cached_property
     def is_plain(self) -> bool:
         """Whether all columns are numeric and without indicators, so that features are columns."""
-        return all(encoder == Numbers() for encoder in self.encoders)
+        plain = Numbers()
+        return all(encoder == plain for encoder in self.encoders)
 
     @cached_property
     def takes_arrays(self) -> bool:

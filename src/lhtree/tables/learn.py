@@ -30,6 +30,7 @@ _NAMING = 0.9  # share of distinct categories from which a column identifies row
 _CALLER = 5  # the frame that called fit
 _ROWS_AT_ONCE = 1 << 14
 _NOTHING = np.empty(0)
+_NO_PARTS, _NO_COUNTS = np.full(3, np.nan), np.zeros(0, dtype=np.int64)  # of new summaries
 
 
 class Wanted(NamedTuple):
@@ -243,11 +244,11 @@ class ColumnSummary:
             None  # "numbers", "categories" or "dates"; None: all values were missing so far
         )
         self.low = self.high = np.nan  # of dates, in days since 1970-01-01
-        self.low_parts = self.high_parts = np.full(3, np.nan)  # years, months and weekdays of dates
+        self.low_parts = self.high_parts = _NO_PARTS  # years, months and weekdays of dates
         self.is_whole = True  # as long as no other number appears
         self.n_missing = 0
         self._place: dict[Category, int] = {}
-        self._counts = np.zeros(0, dtype=np.int64)
+        self._counts = _NO_COUNTS
         self._order: list[Category] | None = None  # where the type of the column defines one
         self._keeps_order = True
         self._origin, self._title = "X", ""
@@ -505,14 +506,13 @@ def _check_features(encoding: Encoding) -> Encoding:
         raise TableError(
             f"X: the names of the features would have {n_letters:,} letters: rename the columns of categories."
         )
-    seen: set[str] = set()
-    for name in encoding.feature_names:
-        if name in seen:
-            raise TableError(
-                f"X: two features would both be named {name!r}: rename a column or merge the categories."
-            )
-        seen.add(name)
-    if not seen:
+    features = encoding.feature_names
+    if len(set(features)) < len(features):
+        twice = next(name for place, name in enumerate(features) if name in features[:place])
+        raise TableError(
+            f"X: two features would both be named {twice!r}: rename a column or merge the categories."
+        )
+    if not features:
         raise TableError(
             "X: no column is left: pass at least one column with values, other than names of the rows."
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -17,7 +18,8 @@ Weight: TypeAlias = NDArray[np.float64] | None
 
 # p95 - p5 of a normal feature is 3.29 σ.
 _ROBUST_SPAN = 3.29
-_BYTES_AT_ONCE = 1 << 25
+_BYTES_AT_ONCE = 1 << 20  # few enough to stay in cache
+_FEATURES_AT_ONCE = 8  # at least: the values of a row that share a cache line
 _MANY_ROWS = 1 << 16
 _TINY = np.finfo(np.float64).tiny  # a scale below the normal numbers counts as 0
 
@@ -68,7 +70,7 @@ def learn_normalisation(
     n_rows, n_features = X.shape
     centre, scale = np.zeros(n_features), np.ones(n_features)
     learn = {"robust": _robust, "standard": _standard, "minmax": _minmax, None: _nothing}[normalize]
-    step = max(1, _BYTES_AT_ONCE // (8 * n_rows))
+    step = max(_FEATURES_AT_ONCE, _BYTES_AT_ONCE // (8 * n_rows))
 
     def learn_some(begin: int) -> None:
         some = slice(begin, begin + step)
@@ -141,7 +143,7 @@ def _quantiles(columns: Columns, weight: Weight, shares: tuple[float, ...]) -> l
     """Return weighted inverted-CDF quantiles: the least value at which the cumulative weight reaches the share."""
     n_rows = columns.shape[1]
     if weight is None:
-        at = [bisect_left(range(n_rows), share, key=lambda place: (place + 1) / n_rows) for share in shares]
+        at = _find_places(n_rows, shares)
         if n_rows >= _MANY_ROWS:
             return list(np.array([_select(column, at) for column in columns]).T)
         parted = np.partition(columns, sorted(set(at)), axis=1)
@@ -151,6 +153,12 @@ def _quantiles(columns: Columns, weight: Weight, shares: tuple[float, ...]) -> l
     reached = np.cumsum(weight[order], axis=1)
     first = [np.argmax(reached / reached[:, -1:] >= share, axis=1) for share in shares]
     return [columns[feature, order[feature, at]] for at in first]
+
+
+@lru_cache(maxsize=8)
+def _find_places(n_rows: int, shares: tuple[float, ...]) -> list[int]:
+    """Return the places of quantiles among sorted values without weights."""
+    return [bisect_left(range(n_rows), share, key=lambda place: (place + 1) / n_rows) for share in shares]
 
 
 def _select(column: NDArray[np.float64], at: list[int]) -> list[np.float64]:

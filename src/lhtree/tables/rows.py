@@ -56,10 +56,10 @@ class EncodedRows:
         numbers = self.numbers.take(rows, axis=0) if is_listed else self.numbers[rows]
         return EncodedRows(numbers, np.ascontiguousarray(self.codes[rows]), self.levels)
 
-    def thin(self, most: int) -> EncodedRows:
-        """Return at most some rows, at equal distances."""
+    def thin(self, most: int, *, copy: bool = False) -> EncodedRows:
+        """Return at most some rows, at equal distances; with ``copy``, they share no memory with the others."""
         if len(self) <= most:
-            return self
+            return EncodedRows(self.numbers.copy(), self.codes.copy(), self.levels) if copy else self
         return self[np.linspace(0, len(self) - 1, most).round().astype(np.int64)]
 
     def with_numbers(self, numbers: NDArray[Any], levels: NDArray[np.int32]) -> EncodedRows:
