@@ -76,7 +76,7 @@ class ModelFile(NamedTuple):
 
 def read_file(path: str | os.PathLike[str]) -> ModelFile:
     """Read and check a model file."""
-    if not isinstance(path, (str, os.PathLike)):
+    if not isinstance(path, (str, bytes, os.PathLike)):
         raise TypeError(
             f"the path is of type {type(path).__name__}: pass the path of a model file, as lhtree.save writes it."
         )
