@@ -101,12 +101,33 @@ def test_sharper_cycles_follow_smooth_ones_and_lower_the_held_out_loss(monkeypat
         return terms, n_used
 
     monkeypatch.setattr(Bags, "_boost", boost)
-    model = AdditiveLHTClassifier(0, max_iter=400, n_bags=3, random_state=0).fit(X, y)
+    options = {"l2_regularization": 1.0, "n_bags": 3, "random_state": 0}
+    model = AdditiveLHTClassifier(0, max_iter=400, **options).fit(X, y)
     (most, n_smooth, smooth), (n_left, n_sharp, sharp) = found
     assert (most, n_left) == (200, 400 - n_smooth)
     assert model.n_iter_ == n_smooth + n_sharp
     assert sharp <= smooth
-    assert AdditiveLHTClassifier(0, max_iter=1, n_bags=3, random_state=0).fit(X, y).n_iter_ == 1
+    assert AdditiveLHTClassifier(0, max_iter=1, **options).fit(X, y).n_iter_ == 1
+
+
+@pytest.mark.parametrize(("noise", "penalty"), [(0.0, 0.1), (2.0, 1.0)])
+def test_curves_have_the_penalty_of_the_lower_held_out_loss(noise, penalty):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(150, 6))
+    y = X[:, 0] + noise * random.normal(size=150) > 0.0
+    options = {"max_iter": 100, "random_state": 0}
+    chosen = AdditiveLHTClassifier(0, **options).fit(X, y)
+    fixed = AdditiveLHTClassifier(0, l2_regularization=penalty, **options).fit(X, y)
+    np.testing.assert_array_equal(chosen.decision_function(X), fixed.decision_function(X))
+
+
+def test_surfaces_of_many_rows_have_finer_cells():
+    random = np.random.default_rng(0)
+    X = random.uniform(-1.0, 1.0, size=(4000, 2))
+    y = X[:, 0] * X[:, 1]
+    for n_rows, n_cells in ((3999, 17), (4000, 33)):
+        model = AdditiveLHTRegressor(interactions=1, max_steps=None, n_bags=1, max_iter=4, random_state=0)
+        assert model.fit(X[:n_rows], y[:n_rows]).surfaces_[0].values.shape[:2] == (n_cells, n_cells)
 
 
 def test_many_pairs_are_tried_where_fewer_gain(monkeypatch):
@@ -167,7 +188,7 @@ def test_pairs_are_found_by_held_out_rows():
     model = AdditiveLHTClassifier(random_state=0, max_iter=200).fit(X, y)
     assert ("age", "income") in {surface.names for surface in model.surfaces_}
     n_found = 0
-    for seed in range(1, 6):
+    for seed in range(1, 11):
         random = np.random.default_rng(seed)
         noise = pd.DataFrame(random.normal(size=(600, 4)), columns=list("abcd"))
         y = noise["a"] + random.normal(size=600)

@@ -42,7 +42,8 @@ interactions : "auto", int or list of pairs
     indices. "auto" tries 4, 16, 64 and 128 pairs and takes the number with the least held-out loss, if it is lower than
     without pairs by more than its standard error. Surfaces that do not lower the held-out loss at all are left out.
 max_iter : int
-    Maximum number of cycles. A cycle takes a step on every curve; those of surfaces follow when curves are done.
+    Maximum number of cycles. A cycle takes a step on every curve; those of surfaces follow when curves are done, at
+    most ``50 / learning_rate`` (500) of them.
 learning_rate : "auto" or float
     Factor of every step. "auto" is 0.1.
 n_bags : int
@@ -56,8 +57,9 @@ smoothing : float
     until they no longer lower the held-out loss and at most half of ``max_iter``, use ten times this value.
 min_samples_leaf : int
     Minimum weight of the rows on each side of a cut, and of missing values that get a value of their own.
-l2_regularization : float
-    Added to the sum of the second derivatives of the rows of a side.
+l2_regularization : "auto" or float
+    Added to the sum of the second derivatives of the rows of a side. "auto" boosts the curves with 1 and with 0.1 and
+    keeps those of the lower held-out loss; surfaces have 1.
 max_steps : "auto", int or None
     Merge neighbouring bins of curves into steps. "auto": to the fewest steps whose held-out loss is within 0.05 % of
     the least; surfaces are merged, too. An int is the maximum number of steps of a curve. None: bins stay as they are.
@@ -111,22 +113,13 @@ class BaseAdditive(CodedPredictor):
         warn_opposed(settings.signs, training, sample)
         normalisation, span = normalise(training, "robust", None, n_threads, sample)
         profiler = Profiler(training.encoding, sample.X, training.counts or {})
+        of_bins = settings.max_bins, None, normalisation, None
         with (
-            code_fit(
-                training,
-                sample,
-                settings.max_bins,
-                None,
-                normalisation,
-                None,
-                n_threads,
-                self._progress,
-                scratch_dir,
-            ) as coded,
-            self._progress(settings.n_bags, "boosting curves") as progress,
+            code_fit(training, sample, *of_bins, n_threads, self._progress, scratch_dir) as coded,
+            self._progress(None, "boosting curves and surfaces"),
         ):
             trees, base, record = fit_additive(
-                training, settings, coded, sample, normalisation, seed, n_threads, progress
+                training, settings, coded, sample, normalisation, seed, n_threads
             )
         model = Model(
             trees=trees,
@@ -309,7 +302,7 @@ class AdditiveLHTClassifier(Classifier, BaseAdditive):
         max_bins: int = 255,
         smoothing: float = 3.0,
         min_samples_leaf: int = 5,
-        l2_regularization: float = 1.0,
+        l2_regularization: float | str = "auto",
         max_steps: int | str | None = "auto",
         n_iter_no_change: int = 50,
         monotonic_cst: Any = None,
@@ -317,7 +310,7 @@ class AdditiveLHTClassifier(Classifier, BaseAdditive):
         class_weight: dict[Any, float] | str | None = None,
         positive: Any = None,
         categorical_features: Any = "from_dtype",
-        max_one_hot: int = 20,
+        max_one_hot: int = 100,
         unseen: str = "missing",
         verbose: int = 0,
         n_jobs: int | None = None,
@@ -473,13 +466,13 @@ class AdditiveLHTRegressor(Regressor, BaseAdditive):
         max_bins: int = 255,
         smoothing: float = 3.0,
         min_samples_leaf: int = 2,
-        l2_regularization: float = 1.0,
+        l2_regularization: float | str = "auto",
         max_steps: int | str | None = "auto",
         n_iter_no_change: int = 50,
         monotonic_cst: Any = None,
         interaction_cst: Any = None,
         categorical_features: Any = "from_dtype",
-        max_one_hot: int = 20,
+        max_one_hot: int = 100,
         unseen: str = "missing",
         verbose: int = 0,
         n_jobs: int | None = None,

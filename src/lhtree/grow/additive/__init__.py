@@ -12,7 +12,6 @@ from ...model.terms import build_trees
 from ...model.trees import Trees
 from ...tables.normalise import Normalisation
 from ..boosting import CodedFit
-from ..labels import Progress
 from ..sources import Sample
 from ..training import Training
 from .bags import Bags, make_axes
@@ -32,10 +31,9 @@ def fit_additive(
     normalisation: Normalisation,
     seed: int,
     n_threads: int,
-    progress: Progress,
 ) -> tuple[Trees, NDArray[np.float64], AdditiveRecord]:
     """Fit the terms of an additive model: return its trees, its base and its record."""
-    bags = Bags(training, settings, coded, seed, n_threads, progress)
+    bags = Bags(training, settings, coded, seed, n_threads)
     terms = [bags.start((axis,)) for axis in make_axes(coded.bins, settings.signs)]
     n_iter = 0
     if terms:

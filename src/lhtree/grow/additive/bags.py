@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from ... import _core
 from ..boosting import CodedFit
 from ..holdout import join
-from ..labels import Progress
 from ..training import Training
-from .settings import AdditiveSettings
+from .settings import AdditiveSettings, CurveSteps
 
 Floats = NDArray[np.float64]
 
@@ -89,10 +88,9 @@ class Bags:
         coded: CodedFit,
         seed: int,
         n_threads: int,
-        progress: Progress,
     ) -> None:
         objective = settings.objective
-        self.training, self.settings, self.n_threads, self.progress = training, settings, n_threads, progress
+        self.training, self.settings, self.n_threads = training, settings, n_threads
         self.of_loss: dict[str, Any] = {
             "loss": objective.loss,
             "quantiles": list(objective.quantiles),
@@ -132,21 +130,33 @@ class Bags:
         )
 
     def boost_curves(self, terms: Sequence[TermValues]) -> tuple[list[TermValues], int]:
+        """Boost curves with every penalty to try; return those of the least held-out loss and the number of cycles."""
+        found = [self._boost_curves(terms, steps) for steps in self.settings.curve_steps]
+        if len(found) == 1 or not self.is_held.any():
+            return found[0]
+        return min(found, key=lambda one: self.average(self.losses(self.score(one[0])), self.is_held)[0])
+
+    def _boost_curves(self, terms: Sequence[TermValues], steps: CurveSteps) -> tuple[list[TermValues], int]:
         """Boost curves, first with smoother steps until they no longer lower the held-out loss; count the cycles.
 
         The smoother steps take at most half of the cycles.
         """
         is_active = np.ones(len(terms), dtype=bool)
         n_most = self.settings.max_iter
-        terms, n_smooth = self._boost(terms, is_active, self.settings.smooth_step, n_most // 2)
-        terms, n_sharp = self._boost(terms, is_active, self.settings.step, n_most - n_smooth)
+        terms, n_smooth = self._boost(terms, is_active, steps.smooth, n_most // 2)
+        terms, n_sharp = self._boost(terms, is_active, steps.sharp, n_most - n_smooth)
         return terms, n_smooth + n_sharp
 
-    def boost(
-        self, terms: Sequence[TermValues], is_active: NDArray[np.bool_]
+    def boost_surfaces(
+        self, terms: Sequence[TermValues], is_active: NDArray[np.bool_], distance: float
     ) -> tuple[list[TermValues], int]:
-        """Boost the active terms, shape (n_bags, n_terms) or (n_terms,); return the terms and the number of cycles."""
-        return self._boost(terms, is_active, self.settings.step, self.settings.max_iter)
+        """Boost the active terms, shape (n_bags, n_terms) or (n_terms,); return the terms and the number of cycles.
+
+        ``distance`` limits the sum of the learning rates of all cycles.
+        """
+        settings = self.settings
+        n_most = min(float(settings.max_iter), np.ceil(distance / settings.learning_rate))
+        return self._boost(terms, is_active, settings.step, int(n_most))
 
     def _boost(
         self,
@@ -156,11 +166,8 @@ class Bags:
         n_cycles: int,
     ) -> tuple[list[TermValues], int]:
         is_active = np.broadcast_to(is_active, (self.n_bags, len(terms)))
-        values = np.concatenate(
-            [term.values.reshape(self.n_bags, -1, self.n_scores) for term in terms], axis=1
-        )
         found, _, n_used = self._fit(terms).boost(
-            np.ascontiguousarray(values).ravel(),
+            self._pack(terms),
             np.ascontiguousarray(is_active, dtype=np.uint8).ravel(),
             step=step,
             n_cycles=n_cycles,
@@ -169,29 +176,26 @@ class Bags:
             n_threads=self.n_threads,
             progress=None,
         )
-        split = np.cumsum([np.prod(term.shape) for term in terms])[:-1]
-        parts = np.split(found.reshape(values.shape), split, axis=1)
+        parts = _split(terms, found.reshape(self.n_bags, -1, self.n_scores))
         return [
             term._replace(values=part.reshape(term.values.shape))
             for term, part in zip(terms, parts, strict=True)
         ], n_used
 
+    def _pack(self, terms: Sequence[TermValues]) -> Floats:
+        """Return the values of all terms by bag, cell and score, as the core takes them."""
+        values = [term.values.reshape(self.n_bags, -1, self.n_scores) for term in terms]
+        return np.concatenate(values, axis=1).ravel()
+
     def score(self, terms: Sequence[TermValues]) -> Floats:
         """Return the raw scores of every row by the bag that did not learn from it, shape (n · n_scores,)."""
-        values = np.concatenate(
-            [term.values.reshape(self.n_bags, -1, self.n_scores) for term in terms], axis=1
-        )
-        fit = self._fit(terms)
-        return fit.score_left_out(np.ascontiguousarray(values).ravel(), self.n_threads)
+        return self._fit(terms).score_left_out(self._pack(terms), self.n_threads)
 
     def weigh(self, terms: Sequence[TermValues], raw: Floats) -> list[tuple[Floats, Floats]]:
         """Return the weight and the Hessian of the cells of every term, given raw scores."""
-        weight, hessian = self._fit(terms).weigh(raw)
-        split = np.cumsum([np.prod(term.shape) for term in terms])[:-1]
-        return [
-            (own.reshape(term.shape), more.reshape(term.shape))
-            for term, own, more in zip(terms, np.split(weight, split), np.split(hessian, split), strict=True)
-        ]
+        both = np.stack(self._fit(terms).weigh(raw))
+        parts = (part.reshape(2, *term.shape) for term, part in zip(terms, _split(terms, both), strict=True))
+        return [(weight, hessian) for weight, hessian in parts]
 
     def losses(self, raw: Floats) -> Floats:
         """Return the loss of every row, given raw scores."""
@@ -210,6 +214,11 @@ class Bags:
         mean = float(np.average(losses, weights=weight))
         spread = float(np.average((losses - mean) ** 2, weights=weight))
         return mean, float(np.sqrt(spread * (weight**2).sum()) / weight.sum())
+
+
+def _split(terms: Sequence[TermValues], array: Floats) -> list[Floats]:
+    """Divide an array, whose second axis has the cells of all terms, into parts by term."""
+    return np.split(array, np.cumsum([np.prod(term.shape) for term in terms])[:-1], axis=1)
 
 
 def _draw_folds(codes: NDArray[np.int32], n_bags: int, seed: int) -> NDArray[np.int32]:

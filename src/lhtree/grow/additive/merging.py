@@ -12,15 +12,8 @@ from .bags import Bags, TermValues
 Floats = NDArray[np.float64]
 
 _MERGE_TOLERANCE = 5e-4  # of the held-out loss
-_MERGE_SHARES = (
-    0.0,
-    3e-5,
-    1e-4,
-    3e-4,
-    1e-3,
-    3e-3,
-    1e-2,
-)  # of the loss, which merging may cost by its parabola
+# Shares of the loss which merging may cost by its parabola.
+_MERGE_SHARES = (0.0, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2)
 
 
 def merge_steps(bags: Bags, terms: list[TermValues]) -> list[TermValues]:

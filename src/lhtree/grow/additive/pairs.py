@@ -14,8 +14,13 @@ from .settings import Pair
 Floats = NDArray[np.float64]
 
 _SURFACE_CELLS = 16  # of an axis of a surface, without that of missing values
+_FINE_CELLS = 32  # of an axis of the final surfaces, if there are many rows
+_MANY_ROWS = 4000
 _SCREEN_CELLS = 12  # of an axis while all pairs are compared
 _PAIR_COUNTS = (4, 16, 64, 128)  # tried by interactions="auto"
+# Sums of the learning rates of all cycles: most fits need less; classes that curves separate would take all cycles.
+_SEARCH_DISTANCE = 10.0  # while numbers of pairs are compared
+_MOST_DISTANCE = 50.0
 _ROUNDING = 1e-12  # of the weight of a cell: what is left of a sum that should be 0
 
 
@@ -65,8 +70,10 @@ def add_surfaces(bags: Bags, curves: list[TermValues]) -> list[TermValues]:
     return _boost_surfaces(bags, curves, rank(-1)[:n_most], weights)
 
 
-def _start_surface(bags: Bags, curves: list[TermValues], pair: Pair, weights: list[Floats]) -> TermValues:
-    axes = (curves[number].axes[0].coarsen(weights[number], _SURFACE_CELLS) for number in pair)
+def _start_surface(
+    bags: Bags, curves: list[TermValues], pair: Pair, weights: list[Floats], n_cells: int
+) -> TermValues:
+    axes = (curves[number].axes[0].coarsen(weights[number], n_cells) for number in pair)
     return bags.start(tuple(axes))
 
 
@@ -92,9 +99,9 @@ def _count_pairs(
             for pair in pairs[:n_pairs]:
                 if pair not in place:
                     place[pair] = len(terms)
-                    terms.append(_start_surface(bags, curves, pair, weights))
+                    terms.append(_start_surface(bags, curves, pair, weights, _SURFACE_CELLS))
                 is_active[bag, place[pair]] = True
-        terms, _ = bags.boost(terms, is_active[:, : len(terms)])
+        terms, _ = bags.boost_surfaces(terms, is_active[:, : len(terms)], _SEARCH_DISTANCE)
         gain, error = bags.average(without - bags.losses(bags.score(terms)), bags.is_held)
         if gain > max(most, error):
             n_best, most = n_pairs, gain
@@ -107,8 +114,10 @@ def _boost_surfaces(
     """Boost the surfaces of some pairs on top of the curves, and purify them; without gain, return the curves."""
     if not pairs:
         return curves
-    surfaces = [_start_surface(bags, curves, pair, weights) for pair in pairs]
-    terms, n_cycles = bags.boost([*curves, *surfaces], np.arange(len(curves) + len(surfaces)) >= len(curves))
+    n_cells = _FINE_CELLS if bags.training.n_rows >= _MANY_ROWS else _SURFACE_CELLS
+    surfaces = [_start_surface(bags, curves, pair, weights, n_cells) for pair in pairs]
+    is_active = np.arange(len(curves) + len(surfaces)) >= len(curves)
+    terms, n_cycles = bags.boost_surfaces([*curves, *surfaces], is_active, _MOST_DISTANCE)
     if not n_cycles:  # no cycle lowers the held-out loss
         return curves
     sizes = bags.weigh(terms, bags.score(terms))

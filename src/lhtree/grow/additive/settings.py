@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,16 @@ Pair = tuple[int, int]
 LEARNING_RATE = 0.1  # of learning_rate="auto"
 _MOST_ROUNDS = 2**31 - 1  # which the core counts; no fit lasts that long
 _SMOOTHER = 10.0  # smoothing of the first cycles of curves, relative to that of the others
+_PENALTIES = (1.0, 0.1)  # tried by l2_regularization="auto"; surfaces have the first
 _MOST_SMOOTHING = 1e300  # a finite number
 _MOST_LEVELS = 254  # of a column: a slot holds them
+
+
+class CurveSteps(NamedTuple):
+    """Options of the steps of curves: of the first cycles, which are smoother, and of the others."""
+
+    smooth: _core.StepOptions
+    sharp: _core.StepOptions
 
 
 @dataclass(frozen=True)
@@ -38,8 +46,8 @@ class AdditiveSettings:
     max_steps: int | None  # of a curve
     merges: bool  # whether max_steps is "auto"
     signs: NDArray[np.int8] | None  # of every feature
-    smooth_step: _core.StepOptions  # of the first cycles of curves
-    step: _core.StepOptions
+    curve_steps: list[CurveSteps]  # to try
+    step: _core.StepOptions  # of surfaces
 
     @classmethod
     def of(cls, params: dict[str, Any], training: Training) -> AdditiveSettings:
@@ -66,12 +74,16 @@ class AdditiveSettings:
         objective = Objective.of(params, training)
         if objective.outputs:
             raise refuse("quantile", params["quantile"], "one quantile for an additive model")
-        of_step: dict[str, float] = {
-            "learning_rate": rate,
-            "l2_regularization": check_number("l2_regularization", params["l2_regularization"]),
-            "min_samples_leaf": float(check_count("min_samples_leaf", params["min_samples_leaf"], 1)),
-            "smoothing": float(smoothing),
-        }
+        l2 = params["l2_regularization"]
+        penalties = _PENALTIES if is_auto(l2) else (check_number("l2_regularization", l2),)
+        least = float(check_count("min_samples_leaf", params["min_samples_leaf"], 1))
+
+        def step(penalty: float, smoothing: float) -> _core.StepOptions:
+            return _core.StepOptions(
+                learning_rate=rate, l2_regularization=penalty, min_samples_leaf=least, smoothing=smoothing
+            )
+
+        smoother = min(_SMOOTHER * smoothing, _MOST_SMOOTHING)
         return cls(
             objective=objective,
             max_iter=min(check_count("max_iter", params["max_iter"], 1), _MOST_ROUNDS),
@@ -84,10 +96,8 @@ class AdditiveSettings:
             max_steps=None if isinstance(max_steps, str) else max_steps,
             merges=isinstance(max_steps, str),
             signs=signs,
-            smooth_step=_core.StepOptions(
-                **of_step | {"smoothing": min(_SMOOTHER * smoothing, _MOST_SMOOTHING)}
-            ),
-            step=_core.StepOptions(**of_step),
+            curve_steps=[CurveSteps(step(own, smoother), step(own, float(smoothing))) for own in penalties],
+            step=step(penalties[0], float(smoothing)),
         )
 
     def allows(self, first: int, second: int) -> bool:
