@@ -9,12 +9,16 @@ import numpy as np
 
 from .common import data as datasets
 from .common.draw import draw_differences, make_axes, save
-from .common.models import MODELS, OURS, PEERS, TITLES, name_in_a_sentence
+from .common.models import ENSEMBLES, MODELS, OURS, PEERS, TITLES, name_in_a_sentence
 from .common.pages import Docs, markdown_table
 from .common.results import Result, Results, Task, values
 from .common.scores import score
 from .common.statistics import Mean, subtract
 from .runner import Args, Fits
+
+_MODELS = {name: model for name, model in MODELS.items() if name != "fisher_forest"} | {
+    "ensemble": ENSEMBLES["ensemble"]
+}
 
 
 class Accuracy(Fits):
@@ -26,12 +30,12 @@ class Accuracy(Fits):
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         super().add_arguments(parser)
-        own = [name for name in MODELS if name != "fisher_forest"]
-        parser.add_argument("--models", nargs="+", choices=list(MODELS), default=own, help="models to fit")
+        own = list(_MODELS)
+        parser.add_argument("--models", nargs="+", choices=own, default=own, help="models to fit")
         parser.add_argument("--data", nargs="+", choices=datasets.NAMES, default=datasets.NAMES)
 
     def is_draft(self, args: Args) -> bool:
-        return args.quick or len(args.data) < len(datasets.NAMES) or len(args.models) < len(MODELS) - 1
+        return args.quick or len(args.data) < len(datasets.NAMES) or len(args.models) < len(_MODELS)
 
     def plan(self, args: Args) -> list[Task]:
         most = 2 if args.quick else sys.maxsize
@@ -46,7 +50,7 @@ class Accuracy(Fits):
         ]
 
     def measure(self, task: Task) -> Result:
-        model = MODELS[task.model]
+        model = _MODELS[task.model]
         estimator = model.build(task.seed)
         result = score(estimator, datasets.split(datasets.load(task.data), task.seed))
         return result | {"n_blocks": model.count(estimator) if model.count else None}
@@ -80,7 +84,7 @@ class Page:
     def __init__(self, results: Results) -> None:
         self.results = results
         self.names = [name for name in datasets.NAMES if any(key[0] == name for key in results)]
-        order = (*reversed(OURS), *reversed(PEERS))
+        order = ("ensemble", *reversed(OURS), *reversed(PEERS))
         self.models = [model for model in order if any(key[1] == model for key in results)]
 
     def mean(self, name: str, model: str, metric: str) -> float:

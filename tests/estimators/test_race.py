@@ -32,10 +32,9 @@ def draw_races(draw):
     """Losses of held-out rows by fold, setting and round, weights, depths, leaf, rate, rounds, and numbers of rows."""
     generator = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     max_iter, n_folds = draw(st.sampled_from([40, 87, 160])), draw(st.sampled_from([1, 4]))
-    # Several folds are for few rows, which have no rivals.
-    depths = draw(st.lists(st.sampled_from([4, 6, 8]), max_size=4 if n_folds == 1 else 0))
+    depths = draw(st.lists(st.sampled_from([3, 4, 6, 8]), max_size=4))
     way = np.arange(max_iter // 4 * 2 + 1)
-    noise = draw(st.sampled_from([0.0, 0.01, 1.0]))
+    noise = draw(st.sampled_from([1e-6, 0.01, 1.0]))  # without any, rounds would tie
     folds, weights = [], []
     for _ in range(n_folds):
         n_rows = draw(st.integers(2, 9))
@@ -154,9 +153,14 @@ def test_few_rows_or_rounds_have_no_race(n_rows, max_iter, rate):
     assert not model.chosen_["race"]
 
 
-def test_below_1000_rows_only_the_rate_is_chosen():
+def test_below_1000_rows_rivals_are_shallow():
     X, response = make_rows(999, 1.0)
-    assert len(LHBoostRegressor(max_iter=40).fit(X, response).chosen_["race"]) == 1
+    model = LHBoostRegressor(max_iter=40, random_state=0).fit(X, response)
+    runs = [run["settings"] for run in model.chosen_["race"]]
+    assert [(run["max_depth"], run["subsample"]) for run in runs] == [(6, 1.0), (3, 1.0), (4, 1.0), (4, 0.8)]
+    assert model.chosen_["settings"]["max_depth"] < 6  # of a response that is linear
+    free = LHBoostRegressor(max_iter=40, growth="free").fit(X, response).chosen_["race"]
+    assert [run["settings"]["max_depth"] for run in free] == [5, 3]
 
 
 @pytest.mark.parametrize("n_rows", [100, 400, 999])
@@ -170,12 +174,12 @@ def test_four_turns_hold_out_almost_every_row_once(n_rows):
 def test_few_rows_are_judged_on_four_folds(monkeypatch):
     """The loss of four folds is at least the mean of the least losses of each, and at most a little more."""
     X, response = make_rows(600, 1.0)
-    (run,) = LHBoostRegressor(max_iter=80, random_state=0).fit(X, response).chosen_["race"]
+    run = LHBoostRegressor(max_iter=80, random_state=0).fit(X, response).chosen_["race"][0]
     monkeypatch.setattr(race, "_N_FOLDS", 1)
     least = []
     for turn in range(4):
         monkeypatch.setattr(race, "hold_out", lambda *args, turn=turn: hold_out(*args[:3], turn))
-        (single,) = LHBoostRegressor(max_iter=80, random_state=0).fit(X, response).chosen_["race"]
+        single = LHBoostRegressor(max_iter=80, random_state=0).fit(X, response).chosen_["race"][0]
         least.append(single["loss"])
     assert len(set(least)) == 4
     assert np.mean(least) <= run["loss"] < 1.05 * np.mean(least)

@@ -36,8 +36,8 @@ growth : {"auto", "symmetric", "free"}
 max_depth : "auto" or int
     Maximum depth of a tree. "auto" is 6 for symmetric trees and 5 for free trees, unless a race on held-out rows
     finds a better value. ``max_depth``, ``subsample``, ``max_features`` and ``leaf`` take part in the race if they are
-    "auto", there are at least 1,000 rows (of more than 50,000 a sample) and ``max_iter`` is at least 40; see
-    ``chosen_``.
+    "auto", there are at least 100 rows (of more than 50,000 a sample) and ``max_iter`` is at least 40; below 1,000 rows
+    all but ``leaf``, and only shallow trees race against the defaults. See ``chosen_``.
 min_samples_leaf : "auto" or int
     Minimum weight of the rows on each side of a hyperplane; in a symmetric tree, of the sides that count for its gain.
     "auto" is 1 for symmetric trees and 20 for free trees.

@@ -86,9 +86,9 @@ def reasons(
     >>> from lhtree import LHBoostClassifier, reasons
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     >>> model = LHBoostClassifier(50, positive=0, random_state=0).fit(X, y)
-    >>> found = reasons(model, X[:2], n=2, texts={"worst perimeter": ("R7", "The largest cells are too large")})
+    >>> found = reasons(model, X[:2], n=2, texts={"worst radius": ("R7", "The largest cells are too large")})
     >>> found[["decision", "value", "comparison", "text"]].iloc[0].tolist()
-    [np.int64(0), 184.6, 'high: above 90 % of training rows', 'The largest cells are too large']
+    [np.int64(0), 25.38, 'high: above 90 % of training rows', 'The largest cells are too large']
     """
     learned = read(model, takes_numbers=True)
     task = ReasonTask.of(learned, n, positive, threshold, texts, groups)

@@ -45,7 +45,7 @@ from .race import (
     Grown,
     Race,
     RacedRows,
-    admit_rivals,
+    Rivals,
     list_rivals,
     rate_by_rows,
     round_rate,
@@ -77,7 +77,7 @@ class BoostSettings:
     tol: float
     base_rate: float  # of 400 rounds on many rows
     of_trees: dict[str, Any]
-    rivals: tuple[dict[str, Any], ...]  # changes of of_trees that race against it
+    rivals: Rivals  # changes of of_trees that race against it
     is_cautious: (
         bool  # the race only lowers the rate: quantiles that follow the training rows lose their coverage
     )
@@ -163,7 +163,9 @@ class BoostSettings:
                 "leaf": "constant" if is_joint else params["leaf"],
                 "is_joint": is_joint,
             },
-            rivals=() if is_cautious else list_rivals(growth, open_names, "constant" if is_joint else leaf),
+            rivals=list_rivals(
+                growth, set() if is_cautious else open_names, "constant" if is_joint else leaf
+            ),
             is_cautious=is_cautious,
         )
 
@@ -354,7 +356,7 @@ def _choose(
     rate = settings.learning_rate or rate_by_rows(settings.base_rate, n, settings.max_iter)
     known = settings.raced_values()
     stays = settings.learning_rate is not None or settings.stops or validation is not None
-    rivals = admit_rivals(settings.rivals, min(n, n_rows), settings.max_iter)
+    rivals = settings.rivals.admit(min(n, n_rows), settings.max_iter)
     rows = None
     if rivals is not None and (rivals or not stays):
         rows = RacedRows.draw(training, validation, seed)

@@ -18,6 +18,19 @@ from .training import Training
 RACED = ("max_depth", "min_samples_leaf", "subsample", "max_features", "leaf")
 
 
+class Rivals(NamedTuple):
+    """Parameters in which other settings of a race differ from the defaults."""
+
+    few_rows: tuple[dict[str, Any], ...]
+    many_rows: tuple[dict[str, Any], ...]
+
+    def admit(self, n_rows: float, max_iter: int) -> tuple[dict[str, Any], ...] | None:
+        """Return the rivals that take part in a race; None if rows or rounds are too few for any race."""
+        if n_rows < _FEWEST_ROWS or max_iter < _FEWEST_ROUNDS:
+            return None
+        return self.few_rows if n_rows < _FEW_ROWS else self.many_rows
+
+
 class Capacity(NamedTuple):
     """Values of parameters that are "auto", their rivals, and the learning rate of 400 rounds on many rows."""
 
@@ -27,7 +40,7 @@ class Capacity(NamedTuple):
     max_features: float
     n_directions: int  # of a block, or of a level
     learning_rate: float
-    rivals: tuple[dict[str, Any], ...]  # parameters in which other settings of the race differ
+    rivals: Rivals
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -43,7 +56,14 @@ CAPACITIES = {
         max_features=1.0,
         n_directions=2,
         learning_rate=0.08,
-        rivals=({"max_depth": 4}, {"max_depth": 8}, {"subsample": 0.8, "max_features": 0.5}),
+        rivals=Rivals(
+            few_rows=(
+                {"max_depth": 3},
+                {"max_depth": 4},
+                {"max_depth": 4, "subsample": 0.8, "max_features": 0.5},
+            ),
+            many_rows=({"max_depth": 4}, {"max_depth": 8}, {"subsample": 0.8, "max_features": 0.5}),
+        ),
     ),
     "free": Capacity(
         max_depth=5,
@@ -52,14 +72,17 @@ CAPACITIES = {
         max_features=0.5,
         n_directions=1,
         learning_rate=0.05,
-        rivals=({"max_depth": 3}, {"max_depth": 8}, {"subsample": 1.0, "max_features": 1.0}),
+        rivals=Rivals(
+            few_rows=({"max_depth": 3},),
+            many_rows=({"max_depth": 3}, {"max_depth": 8}, {"subsample": 1.0, "max_features": 1.0}),
+        ),
     ),
 }
 _CONSTANT = {"leaf": "constant"}  # rival of linear leaves
 
 _HELD_OUT, _N_FOLDS = 0.25, 4
 _FEWEST_ROWS = 100  # fewer have no race
-_FEW_ROWS = 1_000  # fewer have several folds, and no rivals, which would take too long
+_FEW_ROWS = 1_000  # fewer have several folds, and shallow rivals
 MOST_RACED = 50_000  # rows; of more, a sample races
 _FEWEST_ROUNDS = 40  # of a fit with a race
 _HASTE = 2  # learning rate in a race, relative to the fit
@@ -73,25 +96,24 @@ _FURTHER = (
 )
 _MANY_ROWS = 4_000  # of them or more, the rate of linear leaves may be doubled
 _CERTAINTY = 1.0  # standard errors by which a rival must be better than the defaults
+_CERTAINTY_OF_FOLDS = 0.5  # the same on several folds, where all rivals are simpler than the defaults
 
 
-def list_rivals(growth: str, open_names: set[str], leaf: str) -> tuple[dict[str, Any], ...]:
+def list_rivals(growth: str, open_names: set[str], leaf: str) -> Rivals:
     """Return the other settings of a race, as changes of the defaults; only ``open_names`` may change."""
-    rivals: list[dict[str, Any]] = []
-    for changes in (*CAPACITIES[growth].rivals, *([_CONSTANT] if leaf == "linear" else [])):
+    few_rows, many_rows = CAPACITIES[growth].rivals
+    more = (_CONSTANT,) if leaf == "linear" else ()
+    return Rivals(_keep_open(few_rows, open_names), _keep_open((*many_rows, *more), open_names))
+
+
+def _keep_open(rivals: tuple[dict[str, Any], ...], open_names: set[str]) -> tuple[dict[str, Any], ...]:
+    """Return the changes of open parameters, each once."""
+    kept: list[dict[str, Any]] = []
+    for changes in rivals:
         own = {name: value for name, value in changes.items() if name in open_names}
-        if own and own not in rivals:
-            rivals.append(own)
-    return tuple(rivals)
-
-
-def admit_rivals(
-    rivals: tuple[dict[str, Any], ...], n_rows: float, max_iter: int
-) -> tuple[dict[str, Any], ...] | None:
-    """Return the rivals that take part in a race; None if rows or rounds are too few for any race."""
-    if n_rows < _FEWEST_ROWS or max_iter < _FEWEST_ROUNDS:
-        return None
-    return rivals if n_rows >= _FEW_ROWS else ()
+        if own and own not in kept:
+            kept.append(own)
+    return tuple(kept)
 
 
 def rate_by_rows(base: float, n: float, max_iter: int) -> float:
@@ -133,7 +155,7 @@ class Run:
     def __init__(self, folds: Sequence[Fold], changes: dict[str, Any], rate: float) -> None:
         self.changes, self.rate = changes, rate
         self.losses = np.empty(0)  # of the held-out rows, before the first round and after each
-        self.row_losses = np.empty(0)  # of every held-out row after the best round, fold by fold
+        self.row_losses = np.empty(0)  # of every held-out row, fold by fold, after the best round of the fold
         self.is_over = False  # the loss has not improved for a while
         self._folds = folds
         self._grown: list[Grown] = []  # of every fold
@@ -199,8 +221,7 @@ class Race:
 
     def start(self, changes: dict[str, Any]) -> Run:
         """Return a run without rounds."""
-        depth = self._defaults["max_depth"]
-        rate = self._rate * sqrt(depth / changes.get("max_depth", depth))
+        rate = self._rate * self._find_pace(changes)
         return Run(self._folds, changes, min(1.0, round_rate(min(max(rate, _FASTEST), _HASTE * rate))))
 
     def run(self, rivals: Sequence[dict[str, Any]]) -> tuple[Run, list[Run]]:
@@ -215,7 +236,8 @@ class Race:
         for run in (runs[0], *sorted(runs[1:], key=lambda run: run.loss)[:_N_FINALISTS]):
             run.go_on(self._n_rounds)
         ahead = min(runs, key=lambda run: run.loss)
-        winner = ahead if self.compare(ahead, runs[0]).is_certain else runs[0]
+        certainty = _CERTAINTY if len(self._folds) == 1 else _CERTAINTY_OF_FOLDS
+        winner = ahead if self.compare(ahead, runs[0]).is_gain(certainty) else runs[0]
         if winner.may_improve:
             winner.go_on(2 * self._n_rounds)
         return winner, runs
@@ -227,16 +249,23 @@ class Race:
     def find_factor(self, winner: Run, n_raced: int, n_rows: int) -> float:
         """Return the factor of the rate by the number of rows; more rows than raced allow a longer way.
 
-        Large steps of linear leaves follow few rows too closely.
+        Large steps of linear leaves follow few rows too closely. The shallow rivals of few rows may go further.
         """
         way = _FURTHER * self._find_way(winner, n_raced, n_rows)
         is_linear = (self._defaults | winner.changes)["leaf"] == "linear"
         most = 1.0 + (min(1.0, n_raced / _MANY_ROWS) if is_linear else 1.0)
+        if n_raced < _FEW_ROWS:
+            most *= self._find_pace(winner.changes)
         return float(min(most, max(way, 1.0) if winner.may_improve else way))
 
     def find_cautious_factor(self, winner: Run, n_raced: int, n_rows: int) -> float:
         """Return a factor of at most 1 with which a fit goes as far as the best round of the race."""
         return min(1.0, self._find_way(winner, n_raced, n_rows))
+
+    def _find_pace(self, changes: dict[str, Any]) -> float:
+        """Return the learning rate of a setting, relative to that of the defaults."""
+        depth = self._defaults["max_depth"]
+        return sqrt(depth / changes.get("max_depth", depth))
 
     def _find_way(self, winner: Run, n_raced: int, n_rows: int) -> float:
         """Return the way to the best round of the race, relative to a fit with the rate by the number of rows."""
@@ -256,10 +285,9 @@ class Difference(NamedTuple):
         mean = fsum(weight * differences) / total
         return cls(mean, sqrt(fsum((weight * (differences - mean)) ** 2)) / total)
 
-    @property
-    def is_certain(self) -> bool:
-        """Whether losses decrease by more than chance."""
-        return self.mean < -_CERTAINTY * self.standard_error
+    def is_gain(self, certainty: float) -> bool:
+        """Whether losses decrease by more than ``certainty`` standard errors."""
+        return self.mean < -certainty * self.standard_error
 
 
 class RacedRows(NamedTuple):
