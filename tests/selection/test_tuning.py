@@ -21,6 +21,7 @@ from lhtree import (
     evaluate,
     tune,
 )
+from lhtree.grow import boosting
 from lhtree.selection import tuning
 from lhtree.selection.folds import ClassTarget, make_target, take_rows
 from lhtree.selection.settings import draw_settings
@@ -204,6 +205,27 @@ class TestSearch:
         model.set_params(**{size: 4})
         patient = tuning._make_stoppable(model, lambda: False).fit(X, y)
         assert (patient.predict_proba(X) == model.fit(X, y).predict_proba(X)).all()
+
+    def test_time_limit_stops_the_race(self, monkeypatch):
+        X, y = make_clouds(1200, 4, 2)
+        model = LHBoostClassifier(40, random_state=0)
+        original, n_grown = boosting._grow, 0
+
+        def grow(*arguments, **options):
+            nonlocal n_grown
+            found = original(*arguments, **options)
+            n_grown += 1
+            options["progress"](1)  # as the core does now and then
+            return found
+
+        monkeypatch.setattr(boosting, "_grow", grow)
+        patient = tuning._make_stoppable(model, lambda: False).fit(X, y)
+        assert patient._model.boost.race
+        assert n_grown > 4
+        n_grown = 0
+        with pytest.raises(OutOfTimeError):
+            tuning._make_stoppable(model, lambda: n_grown >= 2).fit(X, y)
+        assert n_grown <= 3  # the race ends, and so does the fit after it
 
 
 def make_noisy():

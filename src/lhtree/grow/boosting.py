@@ -275,7 +275,8 @@ def boost_rounds(
     validation, objective = coded.validation, settings.objective
     stops = settings.stops or validation is not None
     if record is None:
-        chosen = _choose(training, settings, coded, seed, n_threads, deadline.take_share(_RACE_SHARE))
+        share = deadline.take_share(_RACE_SHARE)
+        chosen = _choose(training, settings, coded, seed, n_threads, progress, share)
     else:
         chosen = Chosen(record.learning_rate, settings.raced_values(), record.race)
     found = _grow(
@@ -342,12 +343,13 @@ def _choose(
     coded: CodedFit,
     seed: int,
     n_threads: int,
+    progress: Progress,
     deadline: Deadline,
 ) -> Chosen:
     """Choose the learning rate by the number of rows, and then, if there are enough rows and rounds, by a race.
 
     With early stopping, which finds the number of rounds, the race decides on the other parameters only. A race that
-    reaches the deadline decides nothing.
+    reaches the deadline decides nothing. The race makes no progress, but ``progress`` is called, as it may end the fit.
     """
     bins, validation, objective = coded.bins, coded.validation, settings.objective
     is_learned = slice(None) if validation is None else validation.held == 0
@@ -386,6 +388,7 @@ def _choose(
             first=None if earlier is None else earlier.first,
             keeps_row_losses=True,
             n_threads=n_threads,
+            progress=None if progress is None else lambda n: progress(0),
             is_over=deadline.is_over,
         )
         deadline.check()

@@ -386,6 +386,7 @@ def tune(
     >>> sorted(tuned.best_params_)
     ['beta', 'direction', 'gamma', 'max_depth', 'membership', 'min_samples_leaf']
     """
+    begin = time.monotonic()
     estimator = _find_estimator(estimator)
     metric = _choose_metric(metric, estimator)
     if seconds != math.inf and (not is_real(seconds) or seconds < 0):
@@ -421,7 +422,7 @@ def tune(
         settings = draw_settings(params, n_rows, n_candidates, seed)
         n_trained = statistics.mean(len(train) for train, _ in splits)
         search = Search(build, X, target, splits, metric, n_rows / n_trained if refit else 0.0)
-        found = search.run(settings, seconds, report)
+        found = search.run(settings, seconds - (time.monotonic() - begin), report)
     result = sum_up(found)
     if not refit:
         return result
