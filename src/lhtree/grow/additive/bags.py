@@ -130,7 +130,7 @@ class Bags:
         )
 
     def boost_curves(self, terms: Sequence[TermValues]) -> tuple[list[TermValues], int]:
-        """Boost curves with every penalty to try; return those of the least held-out loss and the number of cycles."""
+        """Boost curves with every penalty; return the curves of the least held-out loss and their number of cycles."""
         found = [self._boost_curves(terms, steps) for steps in self.settings.curve_steps]
         if len(found) == 1 or not self.is_held.any():
             return found[0]

@@ -57,7 +57,7 @@ def round_terms(terms: list[AdditiveTerm]) -> list[AdditiveTerm]:
     most = max(float(np.abs(term.values).max(initial=0.0)) for term in terms)
     if not most > 0.0:
         return terms
-    # Powers as Python reads them: those of the C library may differ in the last bit.
+    # Powers as Python reads them: powers of the C library may differ in the last bit.
     decimals = min(_N_DIGITS - 1 - int(f"{most:e}".partition("e")[2]), 300)
     whole, back = float(f"1e{max(decimals, 0)}"), float(f"1e{max(-decimals, 0)}")
     return [replace(term, values=np.rint(term.values * whole / back) / whole * back) for term in terms]

@@ -21,7 +21,7 @@ _PAIR_COUNTS = (4, 16, 64, 128)  # tried by interactions="auto"
 # Sums of the learning rates of all cycles: most fits need less; classes that curves separate would take all cycles.
 _SEARCH_DISTANCE = 10.0  # while numbers of pairs are compared
 _MOST_DISTANCE = 50.0
-_ROUNDING = 1e-12  # of the weight of a cell: what is left of a sum that should be 0
+_ROUNDING = 1e-12  # relative to the weight of a cell: smaller pivots are rounding errors
 
 
 def add_surfaces(bags: Bags, curves: list[TermValues]) -> list[TermValues]:
