@@ -23,11 +23,13 @@ if __name__ == "__main__":
 
 import lhtree
 from lhtree import (
+    document,
     evaluate,
     export_text,
     inspect,
     load,
     load_scorer,
+    monitor,
     report,
     save,
     weight_table,
@@ -137,6 +139,14 @@ def attack_report(case, random, folder):
         X, y = X[case.weight > 0], y[case.weight > 0]
     path = report(case.model, X, y, folder / "report.html", X_test=X, y_test=y)
     assert path.stat().st_size > 10_000
+
+
+def attack_document(case, random, folder):
+    """A document about the file can be written, and rows can be compared with those of training."""
+    save(case.model, folder / "model.lht")
+    path = document(folder / "model.lht", folder / "model.md")
+    assert "## Data" in path.read_text(encoding="utf-8")
+    json.dumps(monitor(case.model, case.rows).to_dict(), allow_nan=False)
 
 
 ATTACKS = {
