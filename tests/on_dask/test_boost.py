@@ -63,7 +63,7 @@ def test_a_race_chooses_the_same_settings(cluster, tmp_path, monkeypatch, most_r
     for estimator, settings, n_settings, columns in (
         ("LHBoostRegressor", {}, 5, [X, response, weight]),
         ("LHBoostClassifier", {"early_stopping": True}, 4, [X[order], y[order]]),
-        ("LHBoostClassifier", {}, 1, [X[:500], y[:500], weight[:500]]),
+        ("LHBoostClassifier", {}, 4, [X[:500], y[:500], weight[:500]]),
     ):
         fitted = getattr(lhdask, f"Dask{estimator}")(**raced, **settings)
         fitted.fit(*to_dask((1, 399, 0, len(columns[0]) - 400), *columns))
