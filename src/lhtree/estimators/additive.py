@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -237,6 +237,7 @@ class BaseAdditive(CodedPredictor):
 
 
 @document(ALL, CLASSIFIER, _ADDITIVE, _CLASSIFIER)
+@dataclass(eq=False, repr=False)
 class AdditiveLHTClassifier(Classifier, BaseAdditive):
     """An additive model to read: one curve for every column, and surfaces for few pairs.
 
@@ -292,50 +293,27 @@ class AdditiveLHTClassifier(Classifier, BaseAdditive):
 
     _links: ClassVar[tuple[str, ...]] = ("logistic", "softmax")
 
-    def __init__(
-        self,
-        interactions: int | str | list[Any] = "auto",
-        *,
-        max_iter: int = 2000,
-        learning_rate: float | str = "auto",
-        n_bags: int = 8,
-        max_bins: int = 255,
-        smoothing: float = 3.0,
-        min_samples_leaf: int = 5,
-        l2_regularization: float | str = "auto",
-        max_steps: int | str | None = "auto",
-        n_iter_no_change: int = 50,
-        monotonic_cst: Any = None,
-        interaction_cst: Any = None,
-        class_weight: dict[Any, float] | str | None = None,
-        positive: Any = None,
-        categorical_features: Any = "from_dtype",
-        max_one_hot: int = 100,
-        unseen: str = "missing",
-        verbose: int = 0,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.interactions = interactions
-        self.max_iter = max_iter
-        self.learning_rate = learning_rate
-        self.n_bags = n_bags
-        self.max_bins = max_bins
-        self.smoothing = smoothing
-        self.min_samples_leaf = min_samples_leaf
-        self.l2_regularization = l2_regularization
-        self.max_steps = max_steps
-        self.n_iter_no_change = n_iter_no_change
-        self.monotonic_cst = monotonic_cst
-        self.interaction_cst = interaction_cst
-        self.class_weight = class_weight
-        self.positive = positive
-        self.categorical_features = categorical_features
-        self.max_one_hot = max_one_hot
-        self.unseen = unseen
-        self.verbose = verbose
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    interactions: int | str | list[Any] = "auto"
+    _: KW_ONLY
+    max_iter: int = 2000
+    learning_rate: float | str = "auto"
+    n_bags: int = 8
+    max_bins: int = 255
+    smoothing: float = 3.0
+    min_samples_leaf: int = 5
+    l2_regularization: float | str = "auto"
+    max_steps: int | str | None = "auto"
+    n_iter_no_change: int = 50
+    monotonic_cst: Any = None
+    interaction_cst: Any = None
+    class_weight: dict[Any, float] | str | None = None
+    positive: Any = None
+    categorical_features: Any = "from_dtype"
+    max_one_hot: int = 100
+    unseen: str = "missing"
+    verbose: int = 0
+    n_jobs: int | None = None
+    random_state: int | np.random.RandomState | None = None
 
     def points_table(
         self, pdo: float = 20.0, base: float = 600.0, odds: float = 50.0, *, good: Any = None
@@ -405,6 +383,7 @@ class AdditiveLHTClassifier(Classifier, BaseAdditive):
 
 
 @document(ALL, REGRESSOR, _ADDITIVE, _REGRESSOR)
+@dataclass(eq=False, repr=False)
 class AdditiveLHTRegressor(Regressor, BaseAdditive):
     """An additive model to read: one curve for every column, and surfaces for few pairs.
 
@@ -454,47 +433,24 @@ class AdditiveLHTRegressor(Regressor, BaseAdditive):
 
     _links: ClassVar[tuple[str, ...]] = ("identity", "log")
 
-    def __init__(
-        self,
-        loss: str = "squared_error",
-        *,
-        quantile: float | None = None,
-        interactions: int | str | list[Any] = "auto",
-        max_iter: int = 2000,
-        learning_rate: float | str = "auto",
-        n_bags: int = 8,
-        max_bins: int = 255,
-        smoothing: float = 3.0,
-        min_samples_leaf: int = 2,
-        l2_regularization: float | str = "auto",
-        max_steps: int | str | None = "auto",
-        n_iter_no_change: int = 50,
-        monotonic_cst: Any = None,
-        interaction_cst: Any = None,
-        categorical_features: Any = "from_dtype",
-        max_one_hot: int = 100,
-        unseen: str = "missing",
-        verbose: int = 0,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.loss = loss
-        self.quantile = quantile
-        self.interactions = interactions
-        self.max_iter = max_iter
-        self.learning_rate = learning_rate
-        self.n_bags = n_bags
-        self.max_bins = max_bins
-        self.smoothing = smoothing
-        self.min_samples_leaf = min_samples_leaf
-        self.l2_regularization = l2_regularization
-        self.max_steps = max_steps
-        self.n_iter_no_change = n_iter_no_change
-        self.monotonic_cst = monotonic_cst
-        self.interaction_cst = interaction_cst
-        self.categorical_features = categorical_features
-        self.max_one_hot = max_one_hot
-        self.unseen = unseen
-        self.verbose = verbose
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    loss: str = "squared_error"
+    _: KW_ONLY
+    quantile: float | None = None
+    interactions: int | str | list[Any] = "auto"
+    max_iter: int = 2000
+    learning_rate: float | str = "auto"
+    n_bags: int = 8
+    max_bins: int = 255
+    smoothing: float = 3.0
+    min_samples_leaf: int = 2
+    l2_regularization: float | str = "auto"
+    max_steps: int | str | None = "auto"
+    n_iter_no_change: int = 50
+    monotonic_cst: Any = None
+    interaction_cst: Any = None
+    categorical_features: Any = "from_dtype"
+    max_one_hot: int = 100
+    unseen: str = "missing"
+    verbose: int = 0
+    n_jobs: int | None = None
+    random_state: int | np.random.RandomState | None = None
