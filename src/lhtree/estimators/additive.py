@@ -40,7 +40,8 @@ _ADDITIVE = """
 interactions : "auto", int or list of pairs
     Surfaces of pairs of columns: a number of pairs, those with the largest gain; or a list of pairs of column names or
     indices. "auto" tries 4, 16, 64 and, if 64 are best, 128 pairs and takes the number with the least held-out loss, if
-    it is lower than without pairs by more than its standard error. Surfaces that do not lower the held-out loss at all are left out.
+    it is lower than without pairs by more than its standard error. Surfaces that do not lower the held-out loss at all
+    are left out.
 max_iter : int
     Maximum number of cycles. A cycle takes a step on every curve; those of surfaces follow when curves are done, at
     most ``50 / learning_rate`` (500) of them.
