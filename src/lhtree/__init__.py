@@ -1,4 +1,4 @@
-"""Learning Hyperplane Trees: fast, accurate and fully interpretable oblique trees.
+"""Accurate models of tables that explain every prediction: boosted hyperplane trees and their relatives.
 
 ``LHTClassifier`` is one tree per class, ``LHForestClassifier`` a forest of them, ``LHBoostClassifier`` boosted trees,
 and ``CompactLHTClassifier`` one small tree made to be read. For each there is a regressor that predicts a number.
