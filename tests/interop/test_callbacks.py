@@ -43,7 +43,13 @@ def test_rounds_are_tasks(kind):
 
 
 def test_callbacks_end_a_fit():
-    model = lhtree.LHBoostClassifier(50, learning_rate=0.1, random_state=0)
+    settings = {
+        "learning_rate": 0.1,
+        "max_depth": 4,
+        "subsample": 1.0,
+        "max_features": 1.0,
+    }  # so that none races
+    model = lhtree.LHBoostClassifier(50, random_state=0, **settings)
     stopped = clone(model).set_callbacks(Recorder(last=6)).fit(X, Y)
     assert stopped.n_iter_ == 7
     np.testing.assert_array_equal(
