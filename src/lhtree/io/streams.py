@@ -17,6 +17,7 @@ from .fields import FileRows
 from .source import Reading, Source
 
 _BATCH_BYTES = 1 << 20
+_BUFFER_BYTES = 1 << 16  # of a column of a Parquet file
 # pandas stores the index of a frame in these columns.
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 
@@ -257,15 +258,23 @@ class ParquetReader:
         given = dict(zip(self.schema.names, self._given.names, strict=True))
         for number, file in enumerate(self._files):
             with _telling(f"{self._name(number)} is damaged"):
-                for batch in file.to_batches(
-                    schema=self._given,
-                    columns=[given[name] for name in columns],
-                    batch_size=max(1, _BATCH_BYTES // (8 * max(1, len(columns)))),
-                    batch_readahead=0,
-                    use_threads=False,
-                ):
+                for batch in self._scan(file, [given[name] for name in columns]):
                     self._n_read += batch.num_rows
                     yield batch.rename_columns(columns)
+
+    def _scan(self, file: Any, columns: list[str]) -> Iterator[Any]:
+        """Record batches of one file."""
+        n_rows = max(1, _BATCH_BYTES // (8 * max(1, len(columns))))
+        if self._is_folder:  # whose types and columns may be wider than those of the file
+            yield from file.to_batches(
+                schema=self._given, columns=columns, batch_size=n_rows, batch_readahead=0, use_threads=False
+            )
+            return
+        # The scanner of a dataset reads ahead; here pages are read when they are needed, not whole groups of rows.
+        parquet = import_extra("pyarrow.parquet", "cli")
+        table = parquet.ParquetFile(file.open(), buffer_size=_BUFFER_BYTES, pre_buffer=False)
+        for batch in table.iter_batches(n_rows, columns=columns, use_threads=False):
+            yield batch.select(columns)
 
     def locate(self, row: int) -> str:
         """Return the file of a row, where there are several, and its number there."""
@@ -291,7 +300,7 @@ def _parquet_format() -> Any:
     """Return the format of Parquet files; pages are read when they are needed, not whole groups of rows."""
     dataset = import_extra("pyarrow.dataset", "cli")
     options = dataset.ParquetFragmentScanOptions(
-        use_buffered_stream=True, buffer_size=1 << 16, pre_buffer=False
+        use_buffered_stream=True, buffer_size=_BUFFER_BYTES, pre_buffer=False
     )
     return dataset.ParquetFileFormat(default_fragment_scan_options=options)
 
