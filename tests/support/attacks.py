@@ -142,7 +142,7 @@ def attack_report(case, random, folder):
 
 
 def attack_document(case, random, folder):
-    """A document about the file can be written, and rows can be compared with those of training."""
+    """A document about the file can be written, and rows can be compared with the training rows."""
     save(case.model, folder / "model.lht")
     path = document(folder / "model.lht", folder / "model.md")
     assert "## Data" in path.read_text(encoding="utf-8")

@@ -265,7 +265,7 @@ class ParquetReader:
     def _scan(self, file: Any, columns: list[str]) -> Iterator[Any]:
         """Record batches of one file."""
         n_rows = max(1, _BATCH_BYTES // (8 * max(1, len(columns))))
-        if self._is_folder:  # whose types and columns may be wider than those of the file
+        if self._is_folder:  # whose columns may be wider than the file
             yield from file.to_batches(
                 schema=self._given, columns=columns, batch_size=n_rows, batch_readahead=0, use_threads=False
             )
