@@ -20,6 +20,7 @@ from lhtree import (
     export_text,
 )
 from lhtree.explain._contributions import find_base, find_contributions
+from lhtree.model.model import read
 from lhtree.model.records import CALIBRATORS
 from lhtree.model.views import TreeViews
 from support.boosted import boosted_model, boosted_rows, find_wrong_words, fit_boosted
@@ -43,6 +44,17 @@ def some_rows(X):
     """Rows with and without gaps."""
     gaps = np.flatnonzero(np.asarray(pd.DataFrame(X).isna().any(axis=1)))
     return [0, 3, 5, *gaps[:4].tolist()]
+
+
+def test_terms_of_leaves_add_up_to_the_raw_score(fitted):
+    model, X, _ = fitted
+    last = model.classes_[-1]
+    explanation = model.explain(take(X, 1), target=last)
+    frame = explanation.terms_frame()
+    assert {"offset", "weight", "value"} <= set(frame.part)
+    assert ("slope" in set(frame.part)) == (model.leaf == "linear")
+    is_added = frame.part.isin(["value", "slope", "clipped"]) & (frame.target == last)
+    assert frame.term[is_added].sum() + read(model).base[-1] == near(explanation.raw_score[last])
 
 
 def test_contributions_add_up_to_the_raw_score(fitted):

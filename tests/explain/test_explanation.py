@@ -170,6 +170,25 @@ def test_the_dictionary_is_json(case):
 
 
 @given(fitted_models())
+def test_the_frame_of_terms_adds_up(case):
+    model, rows = case
+    explanation = model.explain(rows[0])
+    frame = explanation.terms_frame()
+    for path in explanation.paths:
+        for block in (*path.steps, path.leaf):
+            lines = frame[(frame.tree == path.tree) & (frame.block == block.block)]
+            assert set(lines.target) == {path.target}
+            assert set(lines.depth) == {block.depth}
+            terms = lines[lines.feature.notna()]
+            assert list(zip(terms.feature, terms.term, strict=True)) == [
+                (t.feature, t.term) for t in block.terms
+            ]
+            is_leaf = block is path.leaf
+            assert set(lines.part) <= ({"intercept", "slope"} if is_leaf else {"offset", "weight"})
+            assert math.fsum(lines.term) == near(block.estimate if is_leaf else block.y, lines.term)
+
+
+@given(fitted_models())
 def test_the_frame_has_the_contributions_largest_first(case):
     model, rows = case
     explanation = model.explain(rows[0])

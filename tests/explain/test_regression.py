@@ -85,6 +85,17 @@ def test_linear_models_keep_the_means_of_their_features(membership):
 
 
 @EACH
+def test_terms_add_up_to_the_predictions_of_leaves(kind):
+    model, X, _ = fit_regression(kind)
+    terms = model.explain(X.iloc[0]).terms_frame()
+    assert "target" not in terms
+    leaves = terms[terms["part"].isin(["value", "slope", "clipped"])]
+    fitted = model._read()
+    expected = fitted.score("per_tree", fitted.encode(X[:1]))[0].ravel()
+    np.testing.assert_allclose(leaves.groupby("tree")["term"].sum(), expected, rtol=1e-9)
+
+
+@EACH
 def test_dictionary_has_no_classes(kind):
     model, X, _ = fit_regression(kind)
     explanation = model.explain(X.iloc[0])

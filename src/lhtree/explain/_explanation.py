@@ -16,7 +16,7 @@ from ..model.model import Model
 from ..model.numbers import make_plain
 from ..tables.frames import is_frame, refuse_infinity
 from ._contributions import find_base, find_contributions
-from ._paths import Path, find_paths, trace_row
+from ._paths import TERM_FACTS, Path, find_paths, trace_row
 from ._text import draw_html, write_text
 
 if TYPE_CHECKING:
@@ -321,6 +321,21 @@ class Explanation:
         frame: pd.DataFrame = pandas.DataFrame(
             {name: [values[column] for column in order] for name, values in columns.items()},
             index=pandas.Index(order, name="column"),
+        )
+        return frame
+
+    def terms_frame(self) -> pd.DataFrame:
+        """Return one row per tree, block and term of the ``paths``.
+
+        The terms of a branching block add up to y: ``part`` is "offset" (its sign reversed) or "weight" (times z). The
+        terms of a leaf add up to its estimate: "intercept" or "value", "slope" (times z, or z minus its mean), and
+        "clipped", the change by the range of the leaf. Only weights and slopes have a feature. A regression has no
+        ``target``.
+        """
+        lines = [line for path in self.paths for line in path.list_terms()]
+        places = ["target"] * bool(self.classes) + ["tree", "block", "depth", "part"]
+        frame: pd.DataFrame = import_extra("pandas", "pandas").DataFrame(
+            lines, columns=[*places, *TERM_FACTS]
         )
         return frame
 

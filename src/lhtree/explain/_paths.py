@@ -19,6 +19,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 N_NEIGHBOURS = 3
+TERM_FACTS = ("feature", "value", "weight", "unit_weight", "term")
 _ROWS_AT_ONCE = 4096
 
 
@@ -286,6 +287,22 @@ class Path:
     target: Any  # the explained class in a tree of all classes; None in a regression
     steps: tuple[Any, ...]  # each a Step; a ValueStep of a boosted model or a regression
     leaf: Any  # a LeafStep or a ValueLeaf
+
+    def list_terms(self) -> Iterator[dict[str, Any]]:
+        """Yield the terms of all blocks, which add up to y in a branching block and to the prediction in a leaf."""
+        for block in (*self.steps, self.leaf):
+            place = {"target": self.target, "tree": self.tree, "block": block.block, "depth": block.depth}
+            if isinstance(block, LeafStep):
+                constants = {"intercept": block.intercept}
+            elif isinstance(block, ValueLeaf):
+                constants = {"value": block.value} | ({"clipped": block.clipped} if block.clipped else {})
+            else:
+                constants = {"offset": -block.offset}
+            for part, term in constants.items():
+                yield {**place, "part": part, "term": term}
+            part = "slope" if block is self.leaf else "weight"
+            for own in block.terms:
+                yield {**place, "part": part, **{name: getattr(own, name) for name in TERM_FACTS}}
 
 
 class _Blocks:
