@@ -65,17 +65,16 @@ struct AdditiveFit {
     }
 
     nb::tuple boost(const Vector<double>& values, const Vector<std::uint8_t>& is_active,
-                    const boost::StepOptions& step, std::size_t n_cycles, std::size_t patience, double tol,
-                    std::size_t n_threads, const std::optional<nb::callable>& progress) {
+                    const boost::StepOptions& step, std::size_t n_cycles, std::size_t patience,
+                    std::size_t n_threads) {
         require(is_active.size() == plan.n_bags * plan.terms.size(),
                 "is_active needs a value per bag and term");
         plan.is_active = copy(is_active);
         plan.step = step;
         plan.n_cycles = n_cycles;
         plan.patience = patience;
-        plan.tol = tol;
         std::vector<double> begin = take(values);
-        boost::AdditiveBags bags = watched(progress, [&](Watch& watch) {
+        boost::AdditiveBags bags = watched(std::nullopt, [&](Watch& watch) {
             return boost::boost_terms(plan, rows, std::move(begin), n_threads, watch);
         });
         nb::list losses;
@@ -147,7 +146,7 @@ void bind_additive(nb::module_& m) {
                       const Vector<std::int32_t>&, std::size_t>(),
              "rows"_a, "axes"_a, "terms"_a, nb::kw_only(), "base"_a, "fold"_a, "n_bags"_a)
         .def("boost", &AdditiveFit::boost, "values"_a, "is_active"_a, nb::kw_only(), "step"_a, "n_cycles"_a,
-             "patience"_a, "tol"_a, "n_threads"_a = 1, "progress"_a.none() = nb::none(),
+             "patience"_a, "n_threads"_a = 1,
              "Boost the active terms in every bag. Return the values by bag, cell and score, the losses of "
              "every bag before the first cycle and after every fourth, and the number of cycles.")
         .def("score_left_out", &AdditiveFit::score, "values"_a, "n_threads"_a = 1,

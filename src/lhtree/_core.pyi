@@ -182,7 +182,7 @@ class AdditiveFit:
 
     def __init__(self, rows: object, axes: Sequence[CellAxis], terms: Sequence[Sequence[int]], *, base: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], fold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_bags: int) -> None: ...
 
-    def boost(self, values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], is_active: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], *, step: StepOptions, n_cycles: int, patience: int, tol: float, n_threads: int = 1, progress: Callable | None = None) -> tuple:
+    def boost(self, values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], is_active: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], *, step: StepOptions, n_cycles: int, patience: int, n_threads: int = 1) -> tuple:
         """
         Boost the active terms in every bag. Return the values by bag, cell and score, the losses of every bag before the first cycle and after every fourth, and the number of cycles.
         """

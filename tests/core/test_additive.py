@@ -105,7 +105,6 @@ def test_values_are_those_of_the_reference(table, least, smoothing, n_cycles):
         step=step,
         n_cycles=n_cycles,
         patience=100,
-        tol=0.0,
     )
     n_checked = int(np.argmin(losses[0]))
     assert n_kept == min(4 * n_checked, n_cycles)  # losses are compared after every fourth cycle and the last
@@ -145,7 +144,7 @@ def test_bags_stop_together_and_boost_their_own_terms():
     fold = (np.arange(200) % 4).astype(np.int32)
     fit = _core.AdditiveFit(rows, axes, [[0], [1]], base=_core.find_base(rows), fold=fold, n_bags=2)
     step = _core.StepOptions(learning_rate=0.3, l2_regularization=1.0, min_samples_leaf=2, smoothing=1.0)
-    options = {"step": step, "n_cycles": 200, "patience": 20, "tol": 0.0}
+    options = {"step": step, "n_cycles": 200, "patience": 20}
     found, losses, n_cycles = fit.boost(np.zeros(36), np.array([1, 0, 0, 1], dtype=np.uint8), **options)
     values = found.reshape(2, 2, 9)
     np.testing.assert_array_equal(values.any(axis=2), np.eye(2, dtype=bool))

@@ -18,7 +18,6 @@ from ..describe.points import PointsTable, name_scales, round_terms
 from ..grow.additive import AdditiveSettings, fit_additive
 from ..grow.boosting import code_fit, warn_opposed
 from ..grow.training import Training
-from ..model.model import Model
 from ..model.profile import Profiler
 from ..model.records import AdditiveRecord
 from ..model.terms import build_trees
@@ -122,23 +121,8 @@ class BaseAdditive(CodedPredictor):
             trees, base, record = fit_additive(
                 training, settings, coded, sample, normalisation, seed, n_threads
             )
-        model = Model(
-            trees=trees,
-            encoding=training.encoding,
-            normalisation=normalisation,
-            span=span,
-            classes=training.classes,
-            prior=training.prior,
-            positive=training.positive,
-            confidence=None,
-            seed=seed,
-            link=settings.objective.link,
-            response=training.record(),
-            n_rows=training.n_rows,
-            base=base,
-            clip=_core.BOOST_CLIP,
-            additive=record,
-        )
+        facts = {"base": base, "clip": _core.BOOST_CLIP, "additive": record}
+        model = training.make_model(trees, normalisation, span, seed, settings.objective.link, **facts)
         used = {"n_bags": settings.n_bags, "max_bins": settings.max_bins}
         self._model = record_fit(model, training, profiler, None, used)
         return self

@@ -275,7 +275,6 @@ AdditiveBags boost_terms(const AdditivePlan& plan, const RowData& rows, std::vec
         found.losses[number].push_back(bags[number]->loss());
     });
     double least = find_mean();
-    const double tol = plan.tol * std::abs(least);
     for (std::size_t cycle = 0; cycle < plan.n_cycles && cycle < found.n_cycles + plan.patience;) {
         const std::size_t n_more = std::min(cycles_per_check, plan.n_cycles - cycle);
         run(plan.n_bags, n_threads, watch, [&](std::size_t number) {
@@ -283,7 +282,7 @@ AdditiveBags boost_terms(const AdditivePlan& plan, const RowData& rows, std::vec
         });
         cycle += n_more;
         const double mean = find_mean();
-        if (!(mean < least - tol)) continue;
+        if (!(mean < least)) continue;
         least = mean;
         found.n_cycles = cycle;
         found.values = values;

@@ -28,11 +28,9 @@ struct AdditivePlan {
     std::vector<double> base;             // raw scores before all terms
     const std::int32_t* fold;  // of every row; bag b learns from the rows of the other folds; below 0: no use
     std::size_t n_bags = 1, n_cycles = 1;
-    // All bags stop together, after this many cycles in which the mean loss of their folds does not fall by
-    // more than tol, and keep their values after the best cycle: the fold of one bag has too few rows to stop
-    // by.
+    // All bags stop together, after this many cycles in which the mean loss of their folds does not fall,
+    // and keep their values after the best cycle: the fold of one bag has too few rows to stop by.
     std::size_t patience = 1;
-    double tol = 0.0;  // relative to the loss before the first cycle
     StepOptions step;
 
     std::size_t n_cells() const { return terms.empty() ? 0 : terms.back().begin + terms.back().n_cells(); }

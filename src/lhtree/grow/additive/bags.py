@@ -172,9 +172,7 @@ class Bags:
             step=step,
             n_cycles=n_cycles,
             patience=self.settings.patience,
-            tol=0.0,
             n_threads=self.n_threads,
-            progress=None,
         )
         parts = _split(terms, found.reshape(self.n_bags, -1, self.n_scores))
         return [
