@@ -7,7 +7,20 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import BinaryIO
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from ._parameters import refuse
+
+
+def check_output(path: Any, call: str, noun: str = "a file", endings: tuple[str, ...] = ()) -> Path:
+    """Return the path of a file to write, checked; ``call`` is shown for arguments in the wrong order."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"path is of type {type(path).__name__}: pass the path of {noun}, as in {call}.")
+    place = Path(path)
+    if place.is_dir() or not place.parent.is_dir() or (endings and place.suffix.lower() not in endings):
+        raise refuse("path", str(place), f"the path of {noun} in an existing directory")
+    return place
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes | memoryview) -> None:

@@ -67,6 +67,7 @@ def test_html_has_title_accuracy_and_example(tmp_path):
     facts = find_facts(Scorer(model), frame, y, row=2)
     assert f"Leaf {facts.example.leaf.number}: " in text
     assert "Row 2 of the table." in text
+    assert f"Results on {len(frame)} given rows" in text
 
 
 def test_sheet_without_rows_has_no_example(tmp_path):
@@ -188,7 +189,8 @@ def test_sheet_of_regression(membership, tmp_path):
         assert float(example.name.replace(",", "")) == pytest.approx(predicted[row], rel=1e-3)
     text = lhtree.sheet(model, tmp_path / "s.html", frame, y, row=2).read_text(encoding="utf-8")
     measured = lhtree.evaluate(model, frame, y)
-    assert f"R² {measured.r2:.4f}; 300 rows" in text
+    assert f"R² {measured.r2:.4f}<" in text
+    assert "Results on 300 given rows" in text
     assert "mean actual number" in text
     assert "class" not in text.split("</style>")[1]
     plain = lhtree.sheet(Scorer(model._model), tmp_path / "t.html").read_text(encoding="utf-8")
@@ -276,7 +278,8 @@ def test_page_is_complete_without_overlaps(n_leaves, n_terms, n_classes, names, 
     n_more = n_classes - len(set(listed))
     assert (f"and {n_more} more classes, which no leaf predicts" in written) == (n_more > 0)
     assert n_more == 0 or len(listed) >= 14
-    assert {"Classes", "Hold-out", "Example"} <= set(written)
+    results = f"Results on {facts.evaluation.n_rows:,} given rows" if has_rows else "Results"
+    assert {"Classes", results, "Example"} <= set(written)
     assert ("Row 3 of the table." in written) == has_rows
     assert any(text.startswith("Not measured") for text in written) != has_rows
 
@@ -382,7 +385,7 @@ def test_regression_is_complete_without_overlaps(membership):
     written = [text for text, _ in list_texts(scene.shapes)]
     outline = read_outline(model._model)
     assert {f"leaf {block.number}" for block in outline.blocks if block.is_leaf} <= set(written)
-    listed = written[written.index("Predictions") : written.index("Hold-out")]
+    listed = written[written.index("Predictions") : written.index(f"Results on {len(y)} given rows")]
     assert {str(block.number) for block in outline.blocks if block.is_leaf} <= set(listed)
     assert {"Predictions", "share of rows", "mean prediction", "mean actual number"} <= set(written)
     assert ("linear" in written) == (membership == "linear")

@@ -12,7 +12,15 @@ from sklearn.linear_model import LinearRegression
 from sklearn.metrics import r2_score
 from sklearn.tree import DecisionTreeRegressor
 
-from lhtree import LHForestRegressor, LHTRegressor, load, load_scorer, save
+from lhtree import (
+    LHBoostRegressor,
+    LHEnsembleRegressor,
+    LHForestRegressor,
+    LHTRegressor,
+    load,
+    load_scorer,
+    save,
+)
 from support.strategies import DIRECTIONS
 
 TREE, FOREST = LHTRegressor(), LHForestRegressor(8, random_state=0)
@@ -89,6 +97,19 @@ def test_regressors_lack_the_methods_of_classifiers(friedman, rejects):
         assert not hasattr(fitted, name)
     with rejects:
         fitted.predict_or_abstain(friedman[0][:1], 0.5)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LHForestRegressor(3),
+        LHBoostRegressor(max_iter=3, intervals=True),
+        LHEnsembleRegressor(),
+    ],
+)
+def test_models_named_by_the_errors_have_intervals(friedman, model):
+    X, y = friedman
+    assert model.fit(X, y).predict_interval(X[:2]).shape == (2, 2)
 
 
 def test_prototypes_keep_their_responses(friedman):

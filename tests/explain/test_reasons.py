@@ -79,7 +79,7 @@ def test_comparisons_are_those_of_the_reference_rows():
             share = (own < line["value"]).mean()
         elif text.startswith("low: below") and "all" not in text:
             share = (own > line["value"]).mean()
-        elif text.startswith("as ") and line["column"] == "job":
+        elif text.startswith("like ") and line["column"] == "job":
             share = (own == line["value"]).mean()
         else:
             continue
@@ -95,6 +95,62 @@ def test_comparisons_with_training_rows_are_lower_bounds():
             assert int(text.split()[2]) <= 100 * (own < line["value"]).mean() + 1e-6
         if text.startswith("low: below") and "all" not in text:
             assert int(text.split()[2]) <= 100 * (own > line["value"]).mean() + 1e-6
+
+
+def make_columns_of_all_kinds():
+    generator = np.random.default_rng(3)
+    zips = [f"z{number}" for number in range(150)]
+    frame = pd.DataFrame(
+        {
+            "amount": generator.normal(100.0, 30.0, 500).round(1),
+            "home": generator.choice(["own", "rent", "private"], 500, p=[0.5, 0.45, 0.05]),
+            "zip": np.append(zips, generator.choice(zips[:3], 350)),
+            "insured": generator.random(500) < 0.3,
+            "since": pd.Timestamp("2024-01-01") + pd.to_timedelta(generator.integers(0, 600, 500), "D"),
+        }
+    )
+    frame.loc[::9, ["amount", "home"]] = None
+    score = (
+        1.0 * (frame["amount"] > 110) + (frame["home"] == "rent") + frame["insured"] + generator.random(500)
+    )
+    score += (frame["since"] > "2025-01-01") + 1.0 * frame["zip"].isin(zips[::2])
+    return frame, np.where(score > score.median(), "yes", "no")
+
+
+def test_sentences_read_plainly_for_every_kind_of_column():
+    X, y = make_columns_of_all_kinds()
+    model = LHBoostClassifier(30, random_state=0).fit(X, y)
+    unseen = X[:40].assign(zip="elsewhere", amount=1e6)
+    kinds = {
+        "amount": r"amount (is missing|\S+ is (typical|(high: above|low: below) (all|\d+ % of) training rows))",
+        "home": r"home is (missing|(own|rent|private), like \d+ % of training rows)",
+        "zip": r"zip is (a category not seen in training|z\d+, like ((\d+|fewer than 1) % of|few) training rows)",
+        "insured": r"insured is [01], like \d+ % of training rows",
+        "since": r"since \S+ is (typical|(early: before|late: after) (all|\d+ % of) training rows)",
+    }
+    found = reasons(model, pd.concat([X, unseen], ignore_index=True), n=5)
+    for name, pattern in kinds.items():
+        own = found.loc[found["column"] == name, "text"]
+        assert own.str.fullmatch(pattern).all()
+        assert own.nunique() > 1
+    for column in ("home", "insured"):
+        own = found[(found["column"] == column) & found["value"].notna()]
+        for value, text in set(zip(own["value"], own["comparison"], strict=True)):
+            assert text == f"like {int(100 * (X[column].dropna() == value).mean())} % of training rows"
+    assert {"not seen in training"} <= set(found["comparison"])
+    assert "amount 1,000,000 is high: above all training rows" in set(found["text"])
+
+
+def test_sentences_count_reference_rows():
+    X, y = make_columns_of_all_kinds()
+    model = LHBoostClassifier(30, random_state=0).fit(X, y)
+    owners = X[(X["home"] == "own") & ~X["insured"]]
+    texts = set(reasons(model, X, n=5, reference=owners)["text"])
+    expected = {"home is own, like all reference rows", "home is rent, like no reference rows"}
+    expected |= {
+        f"insured is {value}, like {share} reference rows" for value, share in [(0, "all"), (1, "no")]
+    }
+    assert expected <= texts
 
 
 def test_texts_thresholds_and_missing_values(tmp_path):

@@ -36,6 +36,7 @@ def test_a_row_may_have_any_form():
         X.iloc[5],
         shuffled,
         X.iloc[5].to_dict(),
+        [X.iloc[5].to_dict()],
         pd.Series(values),
     ]
     for row in forms:
@@ -48,6 +49,7 @@ def test_a_row_may_have_any_form():
     "change",
     [
         lambda X: X.iloc[:2],
+        lambda X: X.iloc[:2].to_dict("records"),
         lambda X: X.to_numpy()[0, :12],
         lambda X: X.iloc[0].drop("ash"),
         lambda X: ["a"] * 13,

@@ -99,6 +99,7 @@ class TestArguments:
             {"path": "."},
             {"path": "no/such/place.html"},
             {"X_test": [[0.0] * 5]},
+            {"path": [0, 1], "y": "report.html"},
             {"title": 3},
             {"max_megabytes": 0},
             {"y": [0]},

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from .._extras import import_extra
 from .._parameters import refuse
-from .._write import write_whole
+from .._write import check_output, write_whole
 from ..describe.outline import Outline, find_left
 from ..evaluation.classification import Evaluation
 from ..evaluation.measures import write_number, write_percent
@@ -106,9 +106,7 @@ def sheet(
     >>> sheet(model, "wine.html", X[1::2], y[1::2], title="Which wine is it?").name
     'wine.html'
     """
-    path = Path(path)
-    if path.suffix.lower() not in (".html", ".htm", ".pdf") or not path.parent.is_dir():
-        raise refuse("path", str(path), "the path of an HTML or PDF file in an existing directory")
+    path = check_output(path, "sheet(model, path)", "an HTML or PDF file", (".html", ".htm", ".pdf"))
     if title is not None and not isinstance(title, str):
         raise refuse("title", title, "a string or None")
     facts = find_facts(model, X, y, row=row, title=title)
@@ -236,21 +234,21 @@ def _write_share(share: float | None) -> str:
 
 
 def _draw_accuracy(facts: SheetFacts) -> list[Shape]:
-    """Draw the accuracy on held-out rows, and how often predictions of some probability are right."""
-    evaluation, shapes = facts.evaluation, _draw_title("Hold-out")
+    """Draw the accuracy on the given rows, and how often predictions of some probability are right."""
+    evaluation = facts.evaluation
     if not isinstance(evaluation, Evaluation):
-        return shapes + _write_unmeasured()
+        return _write_unmeasured()
     interval = f"95 % interval {write_shares(evaluation.accuracy_low, evaluation.accuracy_high)}"
     lines = [
         f"accuracy {write_percent(evaluation.accuracy)} ({interval})",
-        f"{evaluation.n_rows:,} rows; log loss {evaluation.log_loss:.3f}",
+        f"log loss {evaluation.log_loss:.3f}",
         f"most frequent class {write_percent(evaluation.most_frequent)}",
     ]
     dots = [_Dot(one.probability, one.accuracy, one.n_rows) for one in evaluation.calibration]
     low = int(10.0 * min([0.5, *(min(dot[:2]) for dot in dots)])) / 10.0
     names = ("probability of the prediction", "share that is right")
     return [
-        *shapes,
+        *_draw_title(_name_results(evaluation.n_rows)),
         *_write_lines(lines, 5.8),
         *_draw_diagonal(dots, (low, 1.0), (f"{low:.1f}", "1.0"), names),
     ]
@@ -283,13 +281,14 @@ def _draw_numbers(facts: SheetFacts, room: float) -> list[Shape]:
 
 
 def _draw_errors(facts: SheetFacts) -> list[Shape]:
-    """Draw the errors on held-out rows, and the mean response of rows with similar predictions."""
-    evaluation, shapes = facts.evaluation, _draw_title("Hold-out")
+    """Draw the errors on the given rows, and the mean response of rows with similar predictions."""
+    evaluation = facts.evaluation
     if not isinstance(evaluation, RegressionEvaluation):
-        return shapes + _write_unmeasured()
+        return _write_unmeasured()
+    shapes = _draw_title(_name_results(evaluation.n_rows))
     figures = dict(evaluation.figures())
     lines = [
-        f"R² {figures['R²']}; {figures['rows']} rows",
+        f"R² {figures['R²']}",
         f"RMSE {figures['RMSE']}",
         f"MAE {figures['MAE']}",
     ]
@@ -302,9 +301,13 @@ def _draw_errors(facts: SheetFacts) -> list[Shape]:
     return shapes + _draw_diagonal(dots, (low, high), marks, names)
 
 
+def _name_results(n_rows: int) -> str:
+    return f"Results on {n_rows:,} given row{'s' * (n_rows != 1)}"
+
+
 def _write_unmeasured() -> list[Shape]:
     text = "Not measured: pass a table of rows that were not used for training."
-    return _write_lines(wrap(text, 56.0), 6.0, GREY)
+    return _draw_title("Results") + _write_lines(wrap(text, 56.0), 6.0, GREY)
 
 
 class _Dot(NamedTuple):

@@ -111,8 +111,9 @@ def decide(model: Any, X: Any, threshold: float | None = None, coverage: float |
     """Predict the rows that the model is sure enough of; see ``model.predict_or_abstain``."""
     if not read(model, takes_numbers=True).head.predicts_classes:
         raise TypeError(
-            f"{type(model).__name__} predicts a number, with no classes to choose from: use predict_interval of an "
-            "LHForestRegressor, whose width shows how far off predictions are."
+            f"{type(model).__name__} predicts a number, with no classes to choose from: use predict_interval, whose "
+            "width shows how far off predictions are. LHForestRegressor and LHEnsembleRegressor have it, and "
+            "LHBoostRegressor with intervals=True."
         )
     if (threshold is None) == (coverage is None):
         both = f"threshold={threshold!r} and coverage={coverage!r}"

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from .._extras import import_extra
 from ..model.model import Model
 from ..model.numbers import make_plain
-from ..tables.frames import is_frame, refuse_infinity
+from ..tables.frames import is_frame, is_record_list, refuse_infinity
 from ._contributions import find_base, find_contributions
 from ._paths import TERM_FACTS, Path, find_paths, trace_row
 from ._text import draw_html, write_text
@@ -378,7 +378,7 @@ def take_row(fitted: Model, row: Any, asked: Any = None) -> NDArray[np.float64]:
     if _is_series(row):
         row = _settle_series(row)
     values: NDArray[Any]
-    if is_frame(row) or isinstance(row, Mapping):
+    if is_frame(row) or isinstance(row, Mapping) or is_record_list(row):
         values = fitted.encode(row, asked)
     elif not fitted.encoding.is_plain:
         return fitted.encoding.encode_row(

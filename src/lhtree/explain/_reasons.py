@@ -13,7 +13,7 @@ from .._parameters import check_count, is_real, refuse
 from ..model.model import Model, read
 from ..model.numbers import write_value
 from ..model.profile import ColumnProfile
-from ..tables.encoders import Levels
+from ..tables.encoders import UNSEEN_LEVEL, Levels
 from ..tables.errors import find_nearest
 from ._contributions import find_contributions
 
@@ -77,8 +77,8 @@ def reasons(
     -------
     DataFrame
         A line per row and reason, largest contribution first: ``decision``, ``column`` (or group), ``value``,
-        ``comparison`` ("low: below 80 % of training rows"), ``contribution`` towards the decision, ``code`` and
-        ``text``.
+        ``comparison`` ("low: below 80 % of training rows", of a category "like 5 % of training rows"),
+        ``contribution`` towards the decision, ``code`` and ``text``.
 
     Examples
     --------
@@ -206,19 +206,20 @@ class Comparer:
         encoder = self._learned.encoding.encoders[column]
         if isinstance(encoder, Levels):
             shares = self._find_category_shares(column)
-            return [
-                "missing" if one is None else self._describe_share(shares.get(one)) for one in values.tolist()
-            ]
+            return [self._describe_category(one, shares) for one in values.tolist()]
         high_words, low_words = encoder.comparisons
         values = encoder.measure(values)
         found = self._find_shares(column, values)
         if found is None:
             return ["missing" if one != one else "" for one in values.tolist()]
         below, above = found
+        is_switch = self._is_switch(column)
         texts = []
         for value, low, high in zip(values.tolist(), below.tolist(), above.tolist(), strict=True):
             if value != value:
                 texts.append("missing")
+            elif is_switch and value in (0.0, 1.0):
+                texts.append(self._describe_share(1.0 - low - high))
             elif low >= _TYPICAL and low >= high:
                 texts.append(f"{high_words} {_write(low)} {self._noun}")
             elif high >= _TYPICAL:
@@ -254,14 +255,24 @@ class Comparer:
             return {}
         return {encoder.categories[code]: profile.shares[place] for place, code in enumerate(profile.codes)}
 
-    def _describe_share(self, share: float | None) -> str:
-        if share is None:
-            return (
-                ""
-                if self._reference is None and self._learned.profile is None
-                else f"as no or few {self._noun}"
-            )
-        return f"as {_write(share)} {self._noun}"
+    def _describe_category(self, category: Any, shares: Mapping[Any, float]) -> str:
+        if category is None:
+            return "missing"
+        if category == UNSEEN_LEVEL:
+            return "not seen in training"
+        if category in shares:
+            return self._describe_share(shares[category])
+        if self._reference is not None:
+            return self._describe_share(0.0)
+        return "" if self._learned.profile is None else f"like few {self._noun}"
+
+    def _describe_share(self, share: float) -> str:
+        return f"like {_write(share)} {self._noun}"
+
+    def _is_switch(self, column: int) -> bool:
+        """Whether the training values of a column of numbers are 0 and 1 only, as those of booleans are."""
+        feature = self._learned.encoding.features_of(column).start
+        return self._span(column) == (0.0, 1.0) and bool(self._learned.span.is_whole[feature])
 
     def _profile(self, column: int) -> ColumnProfile | None:
         profile = self._learned.profile
@@ -273,11 +284,11 @@ class Comparer:
 
 
 def _write(share: float) -> str:
-    """Write a share of rows: "all", or rounded down to a whole per cent."""
-    if share >= 1.0:
-        return "all"
+    """Write a share of rows: "all", "no", or rounded down to a whole per cent."""
+    if share >= 1.0 or share <= 0.0:
+        return "all" if share > 0.0 else "no"
     percent = int(100.0 * share + 1e-9)
-    return f"{percent} % of" if percent else "under 1 % of"
+    return f"{percent} % of" if percent else "fewer than 1 % of"
 
 
 def find_reasons(learned: Model, X: NDArray[Any], task: ReasonTask, compare: Comparer) -> dict[str, Any]:
@@ -377,7 +388,8 @@ def _name_value(value: Any) -> str:
 def _write_sentence(known: ReasonText, column: str, value: str, comparison: str) -> str:
     if known.sentence is not None:
         return known.sentence.format(value=value, comparison=comparison)
-    if value == "missing":
-        return f"{column} is missing"
-    join = ", " if comparison.startswith("as ") else " is "
-    return f"{column} {value}{join}{comparison}" if comparison else f"{column} {value}"
+    if comparison in ("missing", "not seen in training"):
+        return f"{column} is missing" if comparison == "missing" else f"{column} is a category {comparison}"
+    if comparison and not comparison.startswith("like "):
+        return f"{column} {value} is {comparison}"
+    return f"{column} is {value}, {comparison}".removesuffix(", ")

@@ -152,8 +152,8 @@ class ResponseRecord:
         """
         if self.residual is None:
             raise AttributeError(
-                "there are no intervals: fit an LHBoostRegressor with intervals=True, or an LHForestRegressor whose "
-                "trees leave rows out (max_samples < 1, and more than two rows)."
+                "there are no intervals: fit an LHBoostRegressor with intervals=True, an LHEnsembleRegressor, or an "
+                "LHForestRegressor whose trees leave rows out (max_samples < 1, and more than two rows)."
             )
         if not is_real(coverage) or not 0.0 < coverage < 1.0:
             raise refuse("coverage", coverage, "a number between 0 and 1")

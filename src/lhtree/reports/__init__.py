@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .._parameters import is_real, refuse
-from .._write import write_whole
+from .._write import check_output, write_whole
 from ..describe.palette import write_css
 from ._facts import LabelledTable, summarise
 
@@ -83,9 +83,7 @@ def report(
     >>> path.name
     'wine_report.html'
     """
-    path = Path(path)
-    if path.is_dir() or not path.parent.is_dir():
-        raise refuse("path", str(path), "the path of a file in an existing directory")
+    path = check_output(path, "report(model, X, y, path)")
     if (X_test is None) != (y_test is None):
         raise ValueError("X_test and y_test must be passed together: pass both or neither.")
     for name, text in (("title", title), ("target_name", target_name)):

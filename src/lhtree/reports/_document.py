@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .._parameters import refuse
-from .._write import write_whole
+from .._write import check_output, write_whole
 from ..evaluation import Evaluation, compare, evaluate, monitor, take_columns
 from ..evaluation.drift import Drift
 from ..evaluation.event import COLUMNS
@@ -130,9 +130,7 @@ def document(
     >>> path.read_text(encoding="utf-8").splitlines()[5:8]
     ['## Purpose', '', 'A second opinion.']
     """
-    path = Path(path)
-    if path.is_dir() or not path.parent.is_dir() or path.suffix.lower() not in _FILES:
-        raise refuse("path", str(path), "the path of a file ending in .html or .md in an existing directory")
+    path = check_output(path, "document(model, path)", "a file ending in .html or .md", _FILES)
     if (X is None) != (y is None):
         raise ValueError("X and y must be passed together: pass both or neither.")
     for name, given in (("by", by), ("challenger", challenger)):

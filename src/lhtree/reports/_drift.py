@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .._parameters import refuse
-from .._write import write_whole
+from .._write import check_output, write_whole
 from ..evaluation.drift import LARGE, LEVELS, MODERATE, ColumnDrift, Drift
 from ..evaluation.measures import write_number
 from ..model.numbers import write_share
@@ -58,9 +58,7 @@ def drift_report(periods: Sequence[Drift], path: str | os.PathLike[str], *, titl
         periods = [periods]
     if not periods or not all(isinstance(one, Drift) for one in periods):
         raise refuse("periods", periods, "a list of results of monitor(model, X)")
-    path = Path(path)
-    if path.is_dir() or not path.parent.is_dir():
-        raise refuse("path", str(path), "the path of a file in an existing directory")
+    path = check_output(path, "drift_report(periods, path)")
     write_whole(path, encode_text(build_drift_page(list(periods), title)))
     return path
 
