@@ -1,5 +1,6 @@
 """Examples in the README print the output shown there."""
 
+import re
 import shlex
 from pathlib import Path
 
@@ -28,6 +29,18 @@ def test_commands_of_the_table(
     for command in commands.splitlines():
         assert run(capsys, *shlex.split(command, comments=True)[1:]).code == 0
     assert (tmp_path / "decisions.csv").read_text().count("\n") == 201
+
+
+@pytest.mark.parametrize("page", [README, ROOT / "docs" / "index.md"], ids=["README", "index"])
+def test_results_are_those_of_the_measurement(page: Path) -> None:
+    measured = (ROOT / "docs" / "benchmarks" / "time.md").read_text(encoding="utf-8")
+    told = re.findall(
+        r"^\| (\w+) \| boosted trees \| (\d+) % lower", page.read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert len(told) == 4
+    for peer, percent in told:
+        (exact,) = re.findall(rf"^\| {peer}, [^|]*\| -([\d.]+)%", measured, re.MULTILINE)
+        assert percent == f"{float(exact):.0f}"
 
 
 def test_readme_is_short_and_starts_with_boosting() -> None:
