@@ -21,7 +21,7 @@ from .._parameters import (
     settle_multi_class,
 )
 from ..grow.batched import BatchedTable, refuse_parameters
-from ..grow.forest import count_rows
+from ..grow.forest import Growth, count_rows
 from ..grow.training import Training, prepare
 from ..io.passes import Passes
 from ..model.model import Model
@@ -43,7 +43,6 @@ from .tree import (
     TREE_CLASSIFIER,
     TREE_REGRESSOR,
     BaseLHT,
-    Growth,
     LHTClassifier,
     LHTRegressor,
     WolfClassifier,

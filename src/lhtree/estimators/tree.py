@@ -16,7 +16,7 @@ from .._parameters import Settled, check_flag, check_number, draw_seed
 from ..grow.automatic import Pilot, scale_draws
 from ..grow.calibrate import N_FOLDS, calibrate, check_calibrate
 from ..grow.deadline import Deadline, grow_until, start_deadline
-from ..grow.forest import ForestPlan, TreeLabels, count_kept, keep_rows, smooth_leaves
+from ..grow.forest import ForestPlan, Growth, TreeLabels, count_kept, keep_rows, smooth_leaves
 from ..grow.labels import Progress
 from ..grow.objective import scale_up
 from ..grow.pruning import PrunedRows, prune
@@ -24,7 +24,6 @@ from ..grow.sources import TableSource
 from ..grow.training import Training, check_continued, prepare, shift
 from ..model.model import Model
 from ..model.profile import Profiler
-from ..model.records import ForestRecord
 from ..model.trees import Trees, join_trees
 from ..tables.normalise import Normalisation
 from .base import (
@@ -103,33 +102,6 @@ _PILOT_SHARE = 1 / 3  # of a time limit
 # Values of the classifier's parameters that regressors do not have. Where the response is 0 and 1, the cut with the
 # least squared error is that with the least Gini impurity.
 REGRESSION_SETTINGS: dict[str, Any] = {"offset": "gini", "confidence": None, "gamma": 1, "smoothing": 0}
-
-
-@dataclass(frozen=True)
-class Growth:
-    """The trees to grow: for every beta one tree per target, from ``counts`` rows of each class (None: all rows)."""
-
-    betas: NDArray[np.float64]
-    first_tree: int = 0
-    counts: NDArray[np.int64] | None = None
-    bootstrap: bool = False
-    balances: bool = False
-    record: ForestRecord | None = None  # of all estimators, including an earlier fit
-    shares_classes: bool = False  # one tree of all classes instead of one per target
-
-    def count_trees(self, n_targets: int) -> int:
-        """Return the number of trees."""
-        return len(self.betas) * (1 if self.shares_classes else n_targets)
-
-    def keep(self, n_estimators: int) -> Growth:
-        """Return the first estimators only."""
-        n_less, record = len(self.betas) - n_estimators, self.record
-        if record is None or n_less == 0:
-            return self
-        *draws, last = record.draws
-        last = replace(last, n_estimators=last.n_estimators - n_less)
-        record = replace(record, betas=record.betas[:-n_less], draws=(*draws, last))
-        return replace(self, betas=self.betas[:n_estimators], record=record)
 
 
 class BaseLHT(Predictor):

@@ -87,10 +87,10 @@ def read_container(path: str | os.PathLike[str]) -> Container:
     return _finish(head, data)
 
 
-def parse(content: NDArray[np.uint8]) -> Container:
-    """Parse the bytes of a file."""
+def parse(content: NDArray[np.uint8], *, is_new: bool = False) -> Container:
+    """Parse the bytes of a file. The digest of ``pack_container`` is not computed again (``is_new``)."""
     head = _read_head(io.BytesIO(content.data), len(content))
-    return _finish(head, content[len(head.raw) :])
+    return _finish(head, content[len(head.raw) :], is_new=is_new)
 
 
 def _read_head(file: BinaryIO, n_bytes: int) -> _FileHeader:
@@ -122,11 +122,11 @@ def _read_head(file: BinaryIO, n_bytes: int) -> _FileHeader:
     return _FileHeader(raw, text, entries, n_data)
 
 
-def _finish(head: _FileHeader, data: NDArray[np.uint8]) -> Container:
-    """Check the digest, the format and the arrays, in this order."""
+def _finish(head: _FileHeader, data: NDArray[np.uint8], *, is_new: bool = False) -> Container:
+    """Check the digest, unless the content is new, the format and the arrays, in this order."""
     digest = head.raw[_DIGEST]
     check(
-        digest == _digest(head.raw, data),
+        is_new or digest == _digest(head.raw, data),
         "checksum mismatch; the file is damaged: copy it or save the model again",
     )
     check(head.text.get("format") == "lhtree", "it was written by another library")

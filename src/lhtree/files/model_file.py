@@ -107,7 +107,7 @@ def _pack_checked(model: Model, header: dict[str, Any]) -> NDArray[np.uint8]:
     """Return the bytes of a file that can be read."""
     content = pack(model, header)
     try:
-        check_file(parse(content))
+        check_file(parse(content, is_new=True))
     except ModelFileError as error:
         raise ValueError(
             f"the model cannot be saved because the file could not be loaded again: {error}."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,14 +12,10 @@ from .. import _core
 from .._parameters import Settled
 from ..model.model import Model
 from .deadline import Deadline, OutOfTimeError
-from .forest import spread
+from .forest import Growth, spread
 from .holdout import mark_rows
 from .labels import Progress
 from .training import Training, shift
-
-if TYPE_CHECKING:
-    from ..estimators.tree import Growth
-
 
 _SIZES = (1, 5, 20, 50)
 _SHARE = 0.125  # of the weight of the pilot's training rows, above which a leaf size is not tried

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -22,6 +22,33 @@ if TYPE_CHECKING:
     from .training import Training
 
 RowNumbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Growth:
+    """The trees to grow: for every beta one tree per target, from ``counts`` rows of each class (None: all rows)."""
+
+    betas: NDArray[np.float64]
+    first_tree: int = 0
+    counts: NDArray[np.int64] | None = None
+    bootstrap: bool = False
+    balances: bool = False
+    record: ForestRecord | None = None  # of all estimators, including an earlier fit
+    shares_classes: bool = False  # one tree of all classes instead of one per target
+
+    def count_trees(self, n_targets: int) -> int:
+        """Return the number of trees."""
+        return len(self.betas) * (1 if self.shares_classes else n_targets)
+
+    def keep(self, n_estimators: int) -> Growth:
+        """Return the first estimators only."""
+        n_less, record = len(self.betas) - n_estimators, self.record
+        if record is None or n_less == 0:
+            return self
+        *draws, last = record.draws
+        last = replace(last, n_estimators=last.n_estimators - n_less)
+        record = replace(record, betas=record.betas[:-n_less], draws=(*draws, last))
+        return replace(self, betas=self.betas[:n_estimators], record=record)
 
 
 class TreeLabels(NamedTuple):

@@ -220,8 +220,9 @@ def profile_numbers(values: NDArray[Any]) -> ColumnProfile:
 def _profile_columns(columns: NDArray[Any]) -> list[ColumnProfile]:
     """Return the profiles of numbers, shape (n_columns, n); sorts the columns in place."""
     columns.sort(axis=1)  # missing values are last
-    n_rows = columns.shape[1]
-    n_known = n_rows - np.isnan(columns).sum(axis=1)
+    n_columns, n_rows = columns.shape
+    n_known, has_missing = np.full(n_columns, n_rows), np.isnan(columns[:, -1])
+    n_known[has_missing] -= np.isnan(columns[has_missing]).sum(axis=1)
     places = np.arange(1, _N_BINS + 1) * n_known[:, None] // _N_BINS
     places[:, -1] -= 1  # the largest value
     ends = np.take_along_axis(columns, np.maximum(places, 0), axis=1).astype(np.float64)
