@@ -4,11 +4,13 @@ import os
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
 from lhtree import LHTClassifier
+from support.adult import make_adult
 from support.browser import browser, open_page, open_report  # noqa: F401
 from support.clouds import make_clouds
 from support.golden import rejects, renew  # noqa: F401
@@ -52,7 +54,6 @@ def three():
 
 @pytest.fixture(scope="module")
 def wine_model():
-    pd = pytest.importorskip("pandas")
     X, y = make_clouds(240, 13, 3)
     X = pd.DataFrame(10 + 3 * X, columns=[f"feature {i}" for i in range(13)])
     y = np.array(["red", "green", "blue"])[y]
@@ -61,16 +62,12 @@ def wine_model():
 
 @pytest.fixture(scope="module")
 def adult():
-    pytest.importorskip("pandas")
-    from support.adult import make_adult
-
     return make_adult(800)
 
 
 @pytest.fixture
 def colours():
     """A table of a number and a category, both missing here and there."""
-    pd = pytest.importorskip("pandas")
     X = pd.DataFrame({"size": [1.0, 2.0, np.nan, 4.0] * 5, "colour": ["red", "blue", None, "red"] * 5})
     return X, np.array(["yes", "no"] * 10)
 

@@ -3,6 +3,7 @@
 import re
 from importlib import import_module
 
+import matplotlib.figure
 import pytest
 from benchmarks.__main__ import QUESTIONS
 from benchmarks.common.pages import Docs
@@ -17,7 +18,7 @@ NEEDED = {"readable": "imodels", "tables": "palmerpenguins"}  # packages of the 
 @pytest.fixture
 def undrawn(monkeypatch):
     """Draw no picture to a file, and fit no model for a picture."""
-    figure = pytest.importorskip("matplotlib.figure").Figure
+    figure = matplotlib.figure.Figure
     monkeypatch.setattr(figure, "savefig", lambda *given, **options: None)
     monkeypatch.setattr("benchmarks.when.pictures.draw_pictures", lambda docs: "")
 

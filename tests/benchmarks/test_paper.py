@@ -11,22 +11,8 @@ from benchmarks.common.statistics import summarise
 from benchmarks.paper import printed, rivals
 from benchmarks.paper.page import draw_wolf, make_parts
 from benchmarks.paper.printed import FAILS, HOLDS, TABLES
-from benchmarks.paper.runs import (
-    COLUMNS,
-    DISTINCT,
-    add_accuracies,
-    count_equal,
-    find_seen,
-)
-from benchmarks.paper.studies import (
-    HUNDRED,
-    LUCKIEST,
-    NORMALIZE,
-    SETTINGS,
-    SMOOTHED,
-    TREES,
-    find_jumps,
-)
+from benchmarks.paper.runs import COLUMNS, DISTINCT, add_accuracies, count_equal, find_seen
+from benchmarks.paper.studies import HUNDRED, LUCKIEST, NORMALIZE, SETTINGS, SMOOTHED, TREES, find_jumps
 
 
 def test_printed_figures_are_whole_rows():
@@ -123,7 +109,6 @@ def test_best(ours, expected):
 
 
 def test_wolf_picture(tmp_path):
-    pytest.importorskip("matplotlib")
     docs = Docs(tmp_path)
     draw_wolf(make_studies()["wolf"], docs)
     assert (docs.pictures / "wolf.png").read_bytes().startswith(b"\x89PNG")

@@ -1,9 +1,9 @@
 """The wrapper for AutoGluon and TabArena fits, predicts, stops and is refitted as AutoGluon expects."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
-pd = pytest.importorskip("pandas")
 pytest.importorskip("autogluon.core")
 
 

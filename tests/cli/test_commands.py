@@ -4,11 +4,10 @@ import sys
 from pathlib import Path
 
 import pytest
+import typer.testing as typer_testing
 
 import lhtree
 from lhtree import cli
-
-typer_testing = pytest.importorskip("typer.testing")
 
 
 def run(*arguments: str) -> str:
@@ -52,7 +51,6 @@ def test_missing_extra_is_one_line(
 
 
 def test_signs_that_the_terminal_does_not_have(tmp_path: Path) -> None:
-    pytest.importorskip("rich")
     path = tmp_path / "model.lht"
     lhtree.save(lhtree.LHTClassifier().fit([[0.0], [1.0]] * 9, ["größer", "名"] * 9), path)
     ran = subprocess.run(

@@ -92,8 +92,6 @@ def test_reasons_of_predict_and_explain_are_those_of_python(capsys, tmp_path):
     (tmp_path / "texts.json").write_text('{"size": ["S", "Size {value}"]}', encoding="utf-8")
     options = ("--reasons", 2, "--positive", "sold", "--texts", "texts.json")
     succeed(capsys, "predict", "boosted.lht", "data.csv", *options, "--out", "out.csv", "--quiet")
-    import pandas as pd
-
     written, table = pd.read_csv("out.csv"), make_table()
     expected = lhtree.reasons(
         lhtree.load("boosted.lht"),

@@ -19,9 +19,6 @@ from lhtree.cli._errors import ExitCode, Guard, Problem, reading, writing
 from support.golden import read_cases, write_cases
 from support.shop import make_table, run, shop, write_files  # noqa: F401
 
-pytest.importorskip("pandas")
-pytest.importorskip("pyarrow")
-
 DOCUMENTED = {code.value for code in ExitCode}
 
 

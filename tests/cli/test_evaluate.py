@@ -8,9 +8,6 @@ import pytest
 import lhtree
 from support.shop import fit_boosted, fit_models, make_table, shop, succeed  # noqa: F401
 
-pytest.importorskip("pandas")
-pytest.importorskip("pyarrow")
-
 
 def table_with_doubt():
     """Rows about which the model is not always right."""

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import uvicorn
 
 from lhtree import cli
 from support.pages import SHELL
@@ -26,11 +27,7 @@ def find_examples(capsys: pytest.CaptureFixture[str], command: str) -> list[str]
 @pytest.mark.usefixtures("shop")
 @pytest.mark.parametrize("command", cli.COMMANDS)
 def test_examples(command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    if command in ("explain", "export"):
-        pytest.importorskip("matplotlib")
-        pytest.importorskip("onnx")
     if command == "serve":
-        uvicorn = pytest.importorskip("uvicorn")
         monkeypatch.setattr(uvicorn.Server, "run", lambda server, sockets: None)
         monkeypatch.setattr("lhtree.cli.serve._listen", lambda host, port: socket.create_server((host, 0)))
     if command == "replay":

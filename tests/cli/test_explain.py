@@ -6,6 +6,7 @@ import math
 import sys
 from contextlib import suppress
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -77,8 +78,6 @@ class TestExplain:
         assert list(only["changes"]) == ["size"]
 
     def test_values_are_parsed_like_fields_of_a_table(self, capsys):
-        import pandas as pd
-
         X = pd.DataFrame({"size": [1.5, 2.5] * 20, "new": [True, True, False, False] * 10})
         lhtree.save(lhtree.LHTClassifier().fit(X, ["a", "b"] * 20), "new.lht")
         ran = succeed(
@@ -97,7 +96,6 @@ class TestExplain:
         assert succeed(capsys, "explain", "model.lht", "-").out == f"{explain_row(17)}\n"
 
     def test_html_page_and_picture(self, capsys, tmp_path):
-        pytest.importorskip("matplotlib")
         asked = (*ROW, "--counterfactual")
         ran = succeed(capsys, *asked, "--html", "why.html", "--plot", "why.png")
         assert ran.err == "why.html written\nwhy.png written\n"
@@ -109,8 +107,6 @@ class TestExplain:
         assert succeed(capsys, *asked, "--plot", "why.svg", "--quiet").err == ""
 
     def test_names_are_escaped(self, capsys, tmp_path):
-        import pandas as pd
-
         X = pd.DataFrame({"<b>&": [0.0, 1.0] * 20})
         y = ["<i>a", "[red]b"] * 20
         lhtree.save(lhtree.LHTClassifier().fit(X, y), "odd.lht")
@@ -140,7 +136,6 @@ class TestTables:
         succeed(capsys, "explain", "model.lht", "data.csv", "--row", 39, "--unseen", "missing")
 
     def test_unknown_picture_format_is_rejected(self, capsys, tmp_path):
-        pytest.importorskip("matplotlib")
         ran = fail(capsys, "explain", "model.lht", "--values", "size=1", "--plot", "why.doc")
         assert ran.code == 2
         assert ran.err.startswith("lhtree: --plot why.doc: the extension must be one of ")

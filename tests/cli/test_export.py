@@ -17,7 +17,6 @@ class TestExport:
 
     @pytest.mark.parametrize("dtype", ["float64", "float32"])
     def test_onnx(self, capsys, tmp_path, dtype):
-        pytest.importorskip("onnx")
         more = ["--float32"] if dtype == "float32" else []
         succeed(capsys, "export", "model.lht", "--out", "model.onnx", *more)
         lhtree.export_onnx(fit_models()[0], "expected.onnx", dtype=dtype)

@@ -4,14 +4,12 @@ import json
 import os
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 
 import lhtree
 from support.shop import make_table, shop, succeed  # noqa: F401
-
-pd = pytest.importorskip("pandas")
-pytest.importorskip("pyarrow")
 
 FOREST = ("--model", "forest", "--trees", 5)
 

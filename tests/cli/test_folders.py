@@ -3,13 +3,12 @@
 import os
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from lhtree.cli import _output
 from support.shop import fail, fit_models, make_table, shop, succeed  # noqa: F401
 
-pd = pytest.importorskip("pandas")
-pytest.importorskip("pyarrow")
 pytestmark = pytest.mark.usefixtures("shop")
 
 N_ROWS = 300

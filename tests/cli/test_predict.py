@@ -5,14 +5,13 @@ import os
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
+from pyarrow import feather
 
 import lhtree
 from support.shop import fail, fit_boosted, fit_models, make_table, run, shop, succeed  # noqa: F401
-
-pd = pytest.importorskip("pandas")
-pa = pytest.importorskip("pyarrow")
-pytest.importorskip("pyarrow.feather")
 
 
 def read(source, sep=","):
@@ -82,7 +81,7 @@ class TestPredictions:
         table = pa.Table.from_pandas(make_table(), preserve_index=False)
         views = [pa.string_view() if column.type == pa.string() else column.type for column in table.columns]
         table = table.cast(pa.schema(list(zip(table.column_names, views, strict=True))))
-        pa.feather.write_feather(table, "views.arrow")
+        feather.write_feather(table, "views.arrow")
         path = f"out.{ending}"
         succeed(capsys, "predict", "model.lht", "views.arrow", "--keep-all", "--out", path)
         out = {"csv": pd.read_csv, "parquet": pd.read_parquet, "arrow": pd.read_feather}[ending](path)
@@ -145,12 +144,12 @@ class TestErrors:
     )
     def test_types_without_a_representation_are_rejected(self, capsys, values, endings):
         table = pa.Table.from_pandas(make_table()).append_column("odd", values)
-        pa.feather.write_feather(table, "odd.arrow")
+        feather.write_feather(table, "odd.arrow")
         for ending in endings:
             message = self.refuse(capsys, "odd.arrow", "--keep-all", "--out", f"out.{ending}", code=1)
             assert "drop it, or write " in message
         succeed(capsys, "predict", "model.lht", "odd.arrow", "--keep-all", "--out", "out.arrow")
-        assert pa.feather.read_table("out.arrow")["odd"].to_pylist() == values.to_pylist()
+        assert feather.read_table("out.arrow")["odd"].to_pylist() == values.to_pylist()
 
     @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
     def test_no_space_left(self, capsys):

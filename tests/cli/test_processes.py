@@ -6,14 +6,13 @@ import signal
 import subprocess
 import sys
 
+import pandas as pd
 import pytest
 
 from support.fresh import HEARING
 from support.pages import SHELL
 from support.shop import fit_models, make_table, shop  # noqa: F401
 
-pd = pytest.importorskip("pandas")
-pytest.importorskip("pyarrow")
 pytestmark = pytest.mark.usefixtures("shop")
 
 LHTREE = [sys.executable, "-c", "from lhtree.cli import main; main()"]

@@ -6,16 +6,13 @@ import shutil
 from pathlib import Path
 
 import pytest
+import typer.main as typer_main
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import lhtree
 from lhtree import cli
 from support.shop import make_table, run, write_files
-
-typer_main = pytest.importorskip("typer.main")
-pytest.importorskip("pandas")
-pytest.importorskip("pyarrow")
 
 COMMANDS = {
     name: command

@@ -5,15 +5,13 @@ import json
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import lhtree
 from lhtree.selection.comparison import PEERS
 from support.reports import read_facts
 from support.shop import fail, make_table, shop, succeed  # noqa: F401
-
-pd = pytest.importorskip("pandas")
-pytest.importorskip("pyarrow")
 
 TARGET = ("--target", "weight", "--drop", "y")
 

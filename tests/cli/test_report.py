@@ -87,6 +87,5 @@ class TestSheet:
         assert Path("s.html").read_text(encoding="utf-8") == Path("expected.html").read_text(encoding="utf-8")
 
     def test_pdf(self, capsys):
-        pytest.importorskip("matplotlib")
         succeed(capsys, "sheet", "compact.lht", "new.csv", "-o", "s.pdf")
         assert Path("s.pdf").read_bytes().startswith(b"%PDF")

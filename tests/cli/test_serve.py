@@ -4,20 +4,19 @@ import json
 import socket
 
 import pytest
+import uvicorn
 
 import lhtree
 from lhtree.serve.decisions import DecisionLog
 from lhtree.serve.service import Limits, Service
 from support.shop import fail, run, shop, succeed  # noqa: F401
 
-pytest.importorskip("fastapi")
 pytestmark = pytest.mark.usefixtures("shop")
 
 
 @pytest.fixture
 def quick(monkeypatch):
     """Servers stop at once."""
-    uvicorn = pytest.importorskip("uvicorn")
     ran = []
     monkeypatch.setattr(
         uvicorn.Server, "run", lambda server, sockets: ran.append((server, sockets[0].getsockname()))

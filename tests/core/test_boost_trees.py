@@ -59,11 +59,7 @@ def cells(draw, n, n_features):
     generator = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     X[generator.random(X.shape) < draw(st.sampled_from([0.0, 0.0, 0.1, 0.6]))] = np.nan
     for feature in draw(st.sets(st.integers(0, n_features - 1), max_size=1)):
-        X[:, feature] = draw(
-            st.sampled_from(
-                [np.nan, 1e300, 1e-300, X[:, feature] * 1e9],
-            )
-        )
+        X[:, feature] = draw(st.sampled_from([np.nan, 1e300, 1e-300, X[:, feature] * 1e9]))
     return X
 
 

@@ -48,13 +48,7 @@ def test_drawn_rows_depend_on_seed_and_tree():
 
 @pytest.mark.parametrize(
     ("strata", "counts"),
-    [
-        ([0, 1, 2], [1, 1]),
-        ([0, -1], [1, 1]),
-        ([0, 1], [1, 2]),
-        ([0, 1], [1, 0]),
-        ([0, 0], [1, 1]),
-    ],
+    [([0, 1, 2], [1, 1]), ([0, -1], [1, 1]), ([0, 1], [1, 2]), ([0, 1], [1, 0]), ([0, 0], [1, 1])],
 )
 def test_invalid_draws_are_rejected(strata, counts, rejects):
     with rejects:

@@ -1,15 +1,10 @@
 """Tests of scores that use some of the trees: raw scores after every round, and sums over out-of-bag trees."""
 
 import numpy as np
+import pandas
 import pytest
 
-from lhtree import (
-    LHBoostClassifier,
-    LHBoostRegressor,
-    LHForestClassifier,
-    LHForestRegressor,
-    LHTClassifier,
-)
+from lhtree import LHBoostClassifier, LHBoostRegressor, LHForestClassifier, LHForestRegressor, LHTClassifier
 from lhtree.model import model as model_module
 from lhtree.tables.rows import EncodedRows
 
@@ -26,7 +21,6 @@ def make_rows(n_rows=70, n_features=5, seed=0, n_classes=3):
 
 def make_table():
     """Return rows of numbers and a category, and their classes."""
-    pandas = pytest.importorskip("pandas")
     X, y, _ = make_rows(300)
     table = pandas.DataFrame(X).assign(category=np.array(["a", "b", None], dtype=object)[y])
     table.columns = table.columns.astype(str)

@@ -83,7 +83,6 @@ lhtree.evaluate(scorer, np.zeros((3, 4)), [0, 1, 2])
 
 
 def test_drawing_a_model_needs_no_scikit_learn():
-    pytest.importorskip("matplotlib")
     code = f"""
 import matplotlib
 matplotlib.use("agg")

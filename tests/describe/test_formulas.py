@@ -1,12 +1,11 @@
 """Additive models as formulas of a spreadsheet."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from lhtree import AdditiveLHTClassifier, AdditiveLHTRegressor
 from support.spreadsheet import calculate
-
-pd = pytest.importorskip("pandas")
 
 FAST = {"n_bags": 3, "max_iter": 60, "n_iter_no_change": 10, "random_state": 0, "max_steps": 6}
 

@@ -4,15 +4,12 @@ import json
 import re
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lhtree
 from lhtree.scorer import Scorer
 from support.compact import NAMES, make_model
-
-pytest.importorskip("pandas")
 
 _BLOCK = re.compile(r"^( *)(?:yes: |no: )?(block|leaf) (\d+): (.*)$")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]\d+)?")

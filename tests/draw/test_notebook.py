@@ -4,6 +4,7 @@ import re
 from xml.etree import ElementTree
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn
 from sklearn.base import BaseEstimator
@@ -20,8 +21,6 @@ from lhtree import (
 from support.clouds import make_clouds
 from support.fresh import loaded_after
 from support.reports import HOSTILE
-
-pd = pytest.importorskip("pandas")
 
 MODELS = [
     LHTClassifier(),

@@ -5,6 +5,7 @@ from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,8 +18,6 @@ from lhtree.draw.sheet_facts import SheetFacts, find_facts, follow
 from lhtree.model.numbers import ALL_DIGITS, write_value
 from lhtree.scorer import Scorer
 from support.compact import LONG, make_customers, make_model, make_outline, turn_over
-
-pd = pytest.importorskip("pandas")
 
 
 @settings(max_examples=30)
@@ -85,7 +84,6 @@ def test_sheet_without_classes_has_no_evaluation():
 
 
 def test_pdf_is_one_page_of_a4(tmp_path):
-    pytest.importorskip("matplotlib")
     path, *_ = write(tmp_path / "s.pdf")
     data = path.read_bytes()
     assert data.startswith(b"%PDF")

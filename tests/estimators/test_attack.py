@@ -1,14 +1,9 @@
 """Random tables, weights and estimators: whatever fits can be saved, exported, explained and reported."""
 
-import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from support import attacks
-
-pytest.importorskip("onnxruntime")
-pytest.importorskip("duckdb")
-pytest.importorskip("pandas")
 
 
 @settings(max_examples=max(1, settings().max_examples // 4))

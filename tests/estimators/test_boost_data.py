@@ -1,6 +1,7 @@
 """Input of LHBoostClassifier: weights, validation sets, tables with categories and missing values."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from lhtree import LHBoostClassifier
@@ -41,7 +42,6 @@ class TestValidation:
 class TestTables:
     @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
     def test_every_library_gives_the_same_model(self, library):
-        pd = pytest.importorskip("pandas")
         module = pytest.importorskip(library)
         frame = make_table(200)
         y = frame.pop("y").to_numpy(dtype=object)
@@ -59,7 +59,6 @@ class TestTables:
         assert model.validation_score_.tolist() == plain.validation_score_.tolist()
 
     def test_unseen_categories_in_a_validation_set_are_missing(self):
-        pytest.importorskip("pandas")
         frame = make_table(100)
         y = frame.pop("y")
         other = frame.assign(shop="west")

@@ -107,13 +107,7 @@ def test_tables_without_rows_to_hold_out_are_rejected(rejects):
         LHEnsembleRegressor(5, cv=2).fit([[0.0]], [1.0])
 
 
-@given(
-    st.integers(2, 4),
-    st.integers(3, 60),
-    st.booleans(),
-    st.floats(0.0, 3.0),
-    st.integers(0, 2**32 - 1),
-)
+@given(st.integers(2, 4), st.integers(3, 60), st.booleans(), st.floats(0.0, 3.0), st.integers(0, 2**32 - 1))
 def test_no_other_weights_have_a_smaller_loss(n_classes, n_rows, is_weighted, noise, seed):
     random = np.random.default_rng(seed)
     codes = random.integers(0, n_classes, n_rows)

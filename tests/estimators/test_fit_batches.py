@@ -1,9 +1,13 @@
 """Fitting in batches gives the model that fit gives, to the bit, for any batches."""
 
 import numpy as np
+import pandas as pd
+import polars
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pyarrow import dataset as arrow_dataset
 
 from lhtree import LHBoostClassifier, LHBoostRegressor, LHForestClassifier
 from lhtree.io import csv, read
@@ -11,10 +15,6 @@ from lhtree.io import passes as scratch
 from lhtree.io.read import read_training
 from lhtree.tables import rows as sample
 from support.batches import assert_same_model, cut_rows, make_table
-
-pd = pytest.importorskip("pandas")
-pa = pytest.importorskip("pyarrow")
-
 
 FEW = {"max_iter": 3, "max_depth": 3, "random_state": 0, "min_samples_leaf": 5}
 
@@ -66,7 +66,7 @@ def test_batches_of_other_tables_give_the_model_of_fit(library, monkeypatch):
     if library == "object":
         X["n_children"] = X["n_children"].astype(object)
     if library == "polars":
-        X = pytest.importorskip("polars").from_pandas(X)
+        X = polars.from_pandas(X)
     if library == "arrow":
         X = pa.Table.from_pandas(X, preserve_index=False)
 
@@ -129,13 +129,12 @@ def test_files_give_the_model_of_fit(kind, is_regression, tmp_path, monkeypatch)
 
 def test_a_dataset_with_weights(tmp_path, monkeypatch):
     monkeypatch.setattr(sample, "MOST_SAMPLED", 120)
-    dataset = pytest.importorskip("pyarrow.dataset")
     X, raw = make_table()
     weight = np.random.default_rng(3).integers(0, 3, 400)
     table = X.assign(late=raw, w=weight)
     table.iloc[:250].to_parquet(tmp_path / "a.parquet", index=False)
     table.iloc[250:].to_parquet(tmp_path / "b.parquet", index=False)
-    source = dataset.dataset(tmp_path)
+    source = arrow_dataset.dataset(tmp_path)
     whole = LHBoostRegressor(**FEW).fit(pa.Table.from_pandas(X, preserve_index=False), raw, weight)
     for table in (source, source.to_table()):
         fitted = LHBoostRegressor(**FEW).fit_batches(table, target="late", sample_weight="w", batch_rows=60)
@@ -274,7 +273,7 @@ def test_datasets_whose_file_is_removed_between_passes_are_refused(tmp_path, mon
     path = tmp_path / "data.parquet"
     X.assign(late=raw).to_parquet(path)
 
-    dataset = pytest.importorskip("pyarrow.dataset").dataset(path)
+    dataset = arrow_dataset.dataset(path)
 
     class Removed(ChangingDataset):
         def to_batches(self, batch_size):

@@ -85,14 +85,7 @@ def test_unsupported_settings_are_rejected(params, rejects):
 
 
 @pytest.mark.parametrize("model", [LHForestClassifier, LHForestRegressor])
-@pytest.mark.parametrize(
-    "later",
-    [
-        slice(0, 100),
-        slice(0, 400),
-        slice(200, 400),
-    ],
-)
+@pytest.mark.parametrize("later", [slice(0, 100), slice(0, 400), slice(200, 400)])
 def test_a_function_that_gives_other_rows_in_a_later_pass(model, later, rejects, monkeypatch):
     monkeypatch.setattr(sample, "MOST_SAMPLED", 100)
     X, raw = make_table()

@@ -7,6 +7,7 @@ from copy import copy
 from functools import cache
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -323,7 +324,6 @@ def test_effects_of_boosting_parameters():
 
 
 def test_monotonic_constraints_by_name_and_position(tmp_path):
-    pd = pytest.importorskip("pandas")
     X, y = make_clouds(600, 4, 2)
     X[::9, 2] = np.nan
     frame = pd.DataFrame(X, columns=list("abcd")).assign(e=np.array(["u", "v"])[y])

@@ -71,11 +71,7 @@ def test_the_least_loss_decides():
 
 @pytest.mark.parametrize(
     ("n_rows", "n_classes", "noise", "n_trees", "tried"),
-    [
-        (600, 3, 0.7, 90, [5, 20, 50]),
-        (600, 2, 0.0, 30, [5, 20, 1]),
-        (3001, 2, 0.2, 10, [5, 20, 50]),
-    ],
+    [(600, 3, 0.7, 90, [5, 20, 50]), (600, 2, 0.0, 30, [5, 20, 1]), (3001, 2, 0.2, 10, [5, 20, 50])],
 )
 def test_a_forest_follows_the_falling_loss_with_few_trees(
     n_rows, n_classes, noise, n_trees, tried, monkeypatch

@@ -1,6 +1,7 @@
 """Integer weights give the model of repeated rows, up to rounding, unless rows are drawn."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,8 +16,6 @@ from lhtree import (
     LHTClassifier,
     LHTRegressor,
 )
-
-pd = pytest.importorskip("pandas")
 
 LEAF = {"min_samples_leaf": 2}  # "auto" compares sizes on rows that it draws
 ROUNDS = {"subsample": 1.0, "learning_rate": 0.1, "random_state": 0}  # "auto" holds rows out

@@ -118,10 +118,7 @@ def test_names_of_features_are_checked(rejects):
         model.predict(frame.rename(columns={"a": "z"}))
     with pytest.warns(UserWarning, match="does not have valid feature names"):
         model.predict(X)
-    with (
-        rejects,
-        pytest.warns(UserWarning, match="feature names"),
-    ):
+    with rejects, pytest.warns(UserWarning, match="feature names"):
         model.predict(X[:, :2])
 
 

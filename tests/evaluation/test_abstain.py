@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -98,7 +99,6 @@ def test_all_rows_are_decided():
 
 
 def test_decisions_are_taken_for_an_array_of_labels():
-    pandas = pytest.importorskip("pandas")
     wolf = np.array([[0.9, 0.1], [0.2, 0.3], [0.0, 0.7]])
     model = LHTClassifier().fit(*make_clouds(30, 2, 2))
     decisions = type(model.predict_or_abstain(np.zeros((1, 2)), 0.0))(
@@ -184,7 +184,6 @@ def test_the_largest_coverage_with_an_accuracy(rejects):
 
 
 def test_a_frame_of_the_curve():
-    pytest.importorskip("pandas")
     wolf = np.column_stack([[0.5, 0.5], [0.0, 0.0]])
     frame = coverage_curve(Known(wolf), None, ["a", "b"]).to_frame()
     assert frame.to_dict("list") == {

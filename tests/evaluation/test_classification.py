@@ -215,7 +215,6 @@ class TestShown:
         assert text.splitlines()[-1] == "… and 5 more classes"
 
     def test_frame_and_dictionary(self):
-        pytest.importorskip("pandas")
         model, X, y, _ = make_problem(3, False)
         found = evaluate(model, X, y)
         frame, told = found.to_frame(), found.to_dict()

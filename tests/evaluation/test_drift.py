@@ -4,6 +4,7 @@ import pickle
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,8 +15,6 @@ from lhtree import LHBoostClassifier, LHBoostRegressor, LHForestClassifier, eval
 from lhtree.evaluation.drift import compare_counts, find_psi, find_tail
 from lhtree.model.profile import profile_numbers
 from support.bridge import assert_same
-
-pd = pytest.importorskip("pandas")
 
 
 def make_table(n_rows=800, seed=0):

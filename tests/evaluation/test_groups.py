@@ -1,6 +1,8 @@
 """Results by group against fairlearn, scikit-learn and SciPy."""
 
+import fairlearn.metrics as fairlearn
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 from sklearn import metrics
@@ -8,8 +10,6 @@ from sklearn import metrics
 from lhtree import LHBoostClassifier, LHTRegressor, evaluate
 from lhtree.evaluation.paired import find_placements
 from support.clouds import make_clouds
-
-pd = pytest.importorskip("pandas")
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,6 @@ def measured():
 
 
 def test_measures_are_those_of_fairlearn(measured):
-    fairlearn = pytest.importorskip("fairlearn.metrics")
     model, table, y, found = measured
     predicted = model.predict(table[["a", "b", "c"]])
     sensitive = {name: table[name].fillna("(missing)") for name in ("sex", "age")}

@@ -1,6 +1,7 @@
 """Champion and challenger: DeLong's test against all pairs of rows, the bootstrap, and rows decided differently."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn import metrics
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
@@ -79,7 +80,6 @@ def test_rows_decided_differently_are_counted_by_group(models):
 
 
 def test_regressors_and_frames_with_other_columns():
-    pd = pytest.importorskip("pandas")
     generator = np.random.default_rng(0)
     X = pd.DataFrame(generator.normal(size=(300, 3)), columns=list("abc"))
     y = X["a"] + 2 * X["b"] + generator.normal(size=300)

@@ -133,14 +133,7 @@ def test_regressors_of_other_libraries():
     assert evaluate(model, X, y).r2 == pytest.approx(model.score(X, y))
 
 
-@pytest.mark.parametrize(
-    "y",
-    [
-        ["a"] * 200,
-        np.zeros((200, 2)),
-        np.full(200, np.nan),
-    ],
-)
+@pytest.mark.parametrize("y", [["a"] * 200, np.zeros((200, 2)), np.full(200, np.nan)])
 def test_invalid_responses_are_rejected(y, rejects):
     X, known = make_rows()
     with rejects:

@@ -13,12 +13,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import make_classification
 
 import lhtree
-from lhtree import (
-    LHBoostClassifier,
-    LHTClassifier,
-    coverage_curve,
-    export_text,
-)
+from lhtree import LHBoostClassifier, LHTClassifier, coverage_curve, export_text
 from lhtree.explain._contributions import find_base, find_contributions
 from lhtree.model.model import read
 from lhtree.model.records import CALIBRATORS
@@ -200,11 +195,7 @@ def test_boosted_models_have_no_wolf_values(fitted, rejects):
         json.dumps(explanation.to_dict()),
         repr(explanation),
     ]
-    texts += [
-        export_text(model),
-        repr(model.trees_),
-        str(explanation.counterfactuals()),
-    ]
+    texts += [export_text(model), repr(model.trees_), str(explanation.counterfactuals())]
     texts += [str(list(model.explain_batch(X).columns)), str(model.predict_or_abstain(X, coverage=0.5))]
     texts += [str(model.predict_or_abstain(X, coverage=0.5).to_frame()), repr(model.importances())]
     assert [find_wrong_words(text) for text in texts] == [[]] * len(texts)

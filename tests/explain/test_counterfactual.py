@@ -12,15 +12,7 @@ from scipy.spatial.distance import mahalanobis
 from sklearn.datasets import load_wine
 from sklearn.model_selection import train_test_split
 
-from lhtree import (
-    LHBoostClassifier,
-    LHBoostRegressor,
-    LHForestClassifier,
-    LHTClassifier,
-    inspect,
-    load,
-    save,
-)
+from lhtree import LHBoostClassifier, LHBoostRegressor, LHForestClassifier, LHTClassifier, inspect, load, save
 from lhtree.explain._goal import ClassGoal
 from lhtree.explain._search import Room, Task, find_planes, find_sides, shortest_moves, single_moves
 from lhtree.model.model import read

@@ -14,8 +14,6 @@ from lhtree import (
 )
 from support.adult import make_adult
 
-pd = pytest.importorskip("pandas")
-
 MODELS = [
     LHTClassifier(),
     LHForestClassifier(4, random_state=0),

@@ -149,12 +149,7 @@ def test_pictures_have_the_same_order(tree, held_out, kind):
 
 
 @pytest.mark.parametrize(
-    "options",
-    [
-        {"kind": "weight"},
-        {"kind": "contribution"},
-        {"kind": "permutation", "n_repeats": 0},
-    ],
+    "options", [{"kind": "weight"}, {"kind": "contribution"}, {"kind": "permutation", "n_repeats": 0}]
 )
 def test_invalid_arguments_are_rejected(tree, options, rejects):
     with rejects:

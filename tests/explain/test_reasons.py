@@ -1,13 +1,12 @@
 """Reasons of decisions against the contributions of explain_batch, row by row."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import lhtree
 from lhtree import CompactLHTClassifier, LHBoostClassifier, LHBoostRegressor, LHForestClassifier, reasons
 from support.clouds import make_clouds
-
-pd = pytest.importorskip("pandas")
 
 
 def make_table(n_classes=2):
@@ -22,11 +21,7 @@ def make_table(n_classes=2):
 
 @pytest.mark.parametrize(
     "model",
-    [
-        LHBoostClassifier(20, random_state=0),
-        LHForestClassifier(5, random_state=0),
-        CompactLHTClassifier(),
-    ],
+    [LHBoostClassifier(20, random_state=0), LHForestClassifier(5, random_state=0), CompactLHTClassifier()],
     ids=["boost", "forest", "compact"],
 )
 @pytest.mark.parametrize("n_classes", [2, 3])

@@ -7,11 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lhtree import (
-    LHBoostRegressor,
-    LHForestRegressor,
-    LHTRegressor,
-)
+from lhtree import LHBoostRegressor, LHForestRegressor, LHTRegressor
 from support.regressions import KINDS, fit_regression
 from support.strategies import problems
 

@@ -7,7 +7,6 @@ from support.exports import SERVER
 def server(postgresql_or_none):
     """Exports run in PostgreSQL, too, where there is a server."""
     if postgresql_or_none is not None:
-        pytest.importorskip("psycopg")
         SERVER.append(postgresql_or_none)
     yield
     SERVER.clear()

@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 import numpy as np
+import pandas
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_wine
@@ -93,7 +94,6 @@ def test_the_c_of_the_documentation(tmp_path):
 
 
 def test_c_looks_up_categories(tmp_path):
-    pandas = pytest.importorskip("pandas")
     names = [f"Ω{i % 30}\\" if i % 2 else f"a{i % 30}" for i in range(900)]
     X = pandas.DataFrame({"x": np.arange(900) % 7, "name": names})
     model = LHTClassifier().fit(X, np.arange(900) % 30 % 3)

@@ -4,7 +4,9 @@ import sqlite3
 from contextlib import closing
 from dataclasses import replace
 
+import duckdb
 import numpy as np
+import psycopg
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,8 +16,6 @@ from lhtree import CompactLHTClassifier, CompactLHTRegressor, export_sql
 from lhtree.scorer import Scorer
 from support.clouds import make_clouds
 from support.compact import CHAINS, make_model
-
-pytest.importorskip("pandas")
 
 models = st.tuples(
     st.integers(0, 2**32 - 1),
@@ -64,13 +64,13 @@ def test_sqlite(model):
 @settings(max_examples=20)
 @given(model=models)
 def test_duckdb(model):
-    with pytest.importorskip("duckdb").connect() as connection:
+    with duckdb.connect() as connection:
         check(connection, "duckdb", model)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_postgresql(postgresql, seed):
-    with pytest.importorskip("psycopg").connect(postgresql) as connection:
+    with psycopg.connect(postgresql) as connection:
         for n_classes in (2, 3):
             check(connection, "postgresql", (seed, "text", n_classes, 7, (3, None)[seed % 2]))
 
@@ -128,9 +128,9 @@ def test_deep_trees(chain, request):
     made = make_model(0, left=CHAINS[chain])
     with closing(sqlite3.connect(":memory:")) as connection:
         compare(connection, "sqlite", *made)
-    with pytest.importorskip("duckdb").connect() as connection:
+    with duckdb.connect() as connection:
         compare(connection, "duckdb", *made)
-    with pytest.importorskip("psycopg").connect(request.getfixturevalue("postgresql")) as connection:
+    with psycopg.connect(request.getfixturevalue("postgresql")) as connection:
         compare(connection, "postgresql", *made)
 
 

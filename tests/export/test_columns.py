@@ -4,21 +4,23 @@ import json
 import sqlite3
 from contextlib import closing
 
+import duckdb
 import numpy as np
+import onnxruntime
+import pandas
+import psycopg
 import pytest
 from sklearn.base import clone
 
 from lhtree import LHBoostClassifier, LHForestClassifier, LHTClassifier, export_onnx, export_sql
 from support import exports
+from support.adult import make_adult
 
 needs_compiler = pytest.mark.skipif(exports.COMPILER is None, reason="no C compiler")
 
 
 @pytest.fixture(scope="module")
 def adult():
-    pytest.importorskip("pandas")
-    from support.adult import make_adult
-
     X, y = make_adult(600)
     unknown = X[:30].copy()
     unknown["work"] = "o'clock"
@@ -36,8 +38,6 @@ ESTIMATORS = [
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=["tree", "forest", "boosted"])
 @pytest.mark.parametrize("dialect", ["sqlite", "duckdb", "postgresql"])
 def test_sql_takes_categories_as_they_are(adult, estimator, dialect, request):
-    import pandas
-
     X, y, unknown = adult
     X["work"] = X["work"].replace("private", 'it\'s "private"')
     model = clone(estimator).fit(X, y)
@@ -55,10 +55,10 @@ def open_frame(data, dialect, request):
         connection = sqlite3.connect(":memory:")
         data.to_sql("table", connection, index_label="row_number")
     elif dialect == "duckdb":
-        connection = pytest.importorskip("duckdb").connect()
+        connection = duckdb.connect()
         connection.register("table", data.assign(row_number=range(len(data))))
     else:
-        connection = pytest.importorskip("psycopg").connect(request.getfixturevalue("postgresql"))
+        connection = psycopg.connect(request.getfixturevalue("postgresql"))
         kinds = ["NUMERIC" if data[name].dtype.kind in "biuf" else "TEXT" for name in data]
         columns = ", ".join(f'"{name}" {kind}' for name, kind in zip(data, kinds, strict=True))
         connection.execute(f'CREATE TEMPORARY TABLE "table" (row_number INTEGER, {columns})')
@@ -73,7 +73,6 @@ def open_frame(data, dialect, request):
 @pytest.mark.parametrize("estimator", ESTIMATORS[::2], ids=["tree", "boosted"])
 def test_onnx_takes_text_and_c_a_number_per_category(adult, estimator, tmp_path):
     """Computed features are ignored."""
-    pytest.importorskip("onnxruntime")
     X, y, unknown = adult
     model = clone(estimator)
     if isinstance(model, LHForestClassifier):
@@ -92,7 +91,6 @@ def test_onnx_takes_text_and_c_a_number_per_category(adult, estimator, tmp_path)
 
 def test_onnx_takes_a_frame_as_it_is(adult, tmp_path):
     """Columns of text are passed as they are, including unseen and missing categories."""
-    onnxruntime = pytest.importorskip("onnxruntime")
     X, y, unknown = adult
     X, unknown = X.rename(columns={"age": "label"}), unknown.rename(columns={"age": "label"})
     model = LHBoostClassifier(max_iter=10, random_state=0).fit(X, y)
@@ -113,7 +111,6 @@ def test_onnx_takes_a_frame_as_it_is(adult, tmp_path):
 
 
 def test_categories_that_differ_in_case_only():
-    pandas = pytest.importorskip("pandas")
     X = pandas.DataFrame({"size": np.tile(["m", "M", "L"], 20), "x": np.arange(60.0)})
     y = np.where(X["size"] == "m", "milli", "mega")
     model = LHTClassifier(gamma=3).fit(X, y)
@@ -124,7 +121,6 @@ def test_categories_that_differ_in_case_only():
     result = exports.read_rows(connection.execute(export_sql(model, keys=["number"])).fetchall())
     connection.close()
     np.testing.assert_array_equal(result.proba, model.predict_proba(rows))
-    duckdb = pytest.importorskip("duckdb")
     with duckdb.connect() as connection:
         connection.execute("CREATE TABLE data (number INTEGER, size VARCHAR COLLATE NOCASE, x DOUBLE)")
         connection.executemany("INSERT INTO data VALUES (?, ?, ?)", list(rows.itertuples(name=None)))

@@ -38,7 +38,6 @@ def test_exports_predict_as_the_model(n_classes, run, tmp_path):
 
 
 def test_small_memberships_of_a_forest_are_bounded_before_any_division(tmp_path):
-    pytest.importorskip("onnxruntime")
     case = hostile.make_case("ensemble", 1794998686)
     membership = case.model.forest_.predict_membership(case.rows)
     assert membership.min() < 1e-6

@@ -81,8 +81,6 @@ def test_models_have_all_links_and_calibrations(models):
 @pytest.mark.parametrize("dialect", ["sqlite", "duckdb", "postgresql"])
 def test_every_head_in_every_engine(models, dialect, table, request):
     server = request.getfixturevalue("postgresql") if dialect == "postgresql" else None
-    if dialect == "duckdb":
-        pytest.importorskip("duckdb")
     for name, (model, X) in models.items():
         result = run_sql(Case(model, X, table), dialect, server)
         np.testing.assert_array_equal(result.label, model.predict(X), err_msg=name)

@@ -9,8 +9,6 @@ from hypothesis import strategies as st
 from support.exports import SERVER
 from support.hostile import CLASSIFIERS, REGRESSORS, check, make_case
 
-pytest.importorskip("onnxruntime")
-pytest.importorskip("duckdb")
 pytestmark = pytest.mark.usefixtures("server")
 
 

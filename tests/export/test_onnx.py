@@ -4,6 +4,9 @@ import json
 import sys
 
 import numpy as np
+import onnx as onnx_library
+import onnxruntime
+import pandas
 import pytest
 
 from lhtree import LHTClassifier, export_onnx
@@ -19,7 +22,6 @@ def model():
 
 
 def test_infinities_are_refused(model, tmp_path, rejects):
-    onnxruntime = pytest.importorskip("onnxruntime")
     X = np.array([[0.0, 1.0, np.nan], [0.0, -np.inf, 1.0], [np.inf, np.nan, 0.0]])
     export_onnx(model, tmp_path / "model.onnx", single_input=True)
     session = onnxruntime.InferenceSession(tmp_path / "model.onnx")
@@ -30,7 +32,6 @@ def test_infinities_are_refused(model, tmp_path, rejects):
 
 
 def test_facts_in_onnx(tmp_path):
-    onnx_library = pytest.importorskip("onnx")
     names, labels = ['a"', "größe\n"], ["ja", "nein"]
     export_onnx(fit_named(names, labels), tmp_path / "model.onnx", dtype="float32")
     file = onnx_library.load(tmp_path / "model.onnx")
@@ -42,7 +43,6 @@ def test_facts_in_onnx(tmp_path):
 
 
 def test_batches_of_any_size(model, tmp_path):
-    onnxruntime = pytest.importorskip("onnxruntime")
     export_onnx(model, tmp_path / "model.onnx", single_input=True)
     session = onnxruntime.InferenceSession(tmp_path / "model.onnx")
     X = np.random.default_rng(0).normal(size=(50, 3))
@@ -64,8 +64,6 @@ def test_one_input_for_all_columns(dtype, tmp_path):
 
 
 def test_names_of_columns_are_unique_inputs(tmp_path):
-    pandas = pytest.importorskip("pandas")
-    onnxruntime = pytest.importorskip("onnxruntime")
     X, y = make_clouds(60, 6, 2)
     X = pandas.DataFrame(X, columns=["label", "label_", "/Add_1", "a\0b", "_", "probabilities"])
     model = LHTClassifier().fit(X, y)

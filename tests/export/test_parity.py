@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -27,9 +28,6 @@ from support.clouds import make_clouds, with_bounds
 from support.exports import SERVER, check, one_to_one, runners, spoil, wrap
 from support.strategies import DIRECTIONS, MEMBERSHIPS, hostile_problems, wide_problems
 
-pytest.importorskip("onnxruntime")
-pytest.importorskip("duckdb")
-pytest.importorskip("pyarrow")
 pytestmark = pytest.mark.usefixtures("server")
 
 
@@ -230,7 +228,6 @@ HOSTILE_NAMES = [
 
 @pytest.mark.parametrize("estimator", [LHTClassifier(), LHBoostClassifier(max_iter=3)])
 def test_hostile_feature_names(estimator, tmp_path):
-    pandas = pytest.importorskip("pandas")
     X, y = make_clouds(90, len(HOSTILE_NAMES), 3)
     model = clone(estimator).fit(pandas.DataFrame(X, columns=HOSTILE_NAMES), y)
     for way, run in runners(model, X, tmp_path):

@@ -1,5 +1,6 @@
 """Arguments, names and classes that exports reject, and links and leaf types that they have in common."""
 
+import pandas
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.model_selection import GridSearchCV
@@ -48,7 +49,6 @@ def test_text_that_cannot_be_written(tmp_path, rejects):
 
 
 def test_an_empty_category_is_rejected_where_it_means_missing(tmp_path, rejects):
-    pandas = pytest.importorskip("pandas")
     X, y = make_clouds(60, 1, 2)
     X = pandas.DataFrame({"x": X[:, 0], "shop": ["", "a", "b"] * 20})
     for model in (LHTClassifier(max_one_hot=2).fit(X, y), LHTClassifier().fit(X, y)):

@@ -4,17 +4,14 @@ import sqlite3
 from contextlib import closing
 from types import SimpleNamespace
 
+import duckdb
 import numpy as np
+import psycopg
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lhtree import (
-    LHBoostClassifier,
-    LHForestClassifier,
-    LHTClassifier,
-    export_sql,
-)
+from lhtree import LHBoostClassifier, LHForestClassifier, LHTClassifier, export_sql
 from lhtree.export import _sql_query, sql
 from lhtree.export._sql_query import write_number, write_real, write_short
 from lhtree.export._sql_trees import look_up_value
@@ -113,10 +110,7 @@ def test_models_of_too_many_classes(model, monkeypatch, rejects):
 
 def test_a_missing_column_is_an_error(model, rejects):
     """SQLite reads an unknown quoted name as text, unless it is named with its table."""
-    with (
-        closing(exports.open_sqlite(np.zeros((1, 2)), ["x0", "x1"])) as connection,
-        rejects,
-    ):
+    with closing(exports.open_sqlite(np.zeros((1, 2)), ["x0", "x1"])) as connection, rejects:
         connection.execute(export_sql(model))
 
 
@@ -172,8 +166,6 @@ def test_numbers_are_exact_in_duckdb_and_postgresql(request):
     values = [0.1, -97.3, 3818.7, 227.0, 1e-100, 1e100, 2.0**53 + 2, 123456789012345.6]
     values += (rng.normal(size=100) * 10.0 ** rng.integers(-30, 30, 100)).tolist()
     values += rng.normal(size=100).round(3).tolist()
-    duckdb = pytest.importorskip("duckdb")
-    psycopg = pytest.importorskip("psycopg")
     with duckdb.connect() as one, psycopg.connect(request.getfixturevalue("postgresql")) as other:
         for connection, dialect, real in ((one, "duckdb", "DOUBLE"), (other, "postgresql", "float8")):
             for write in (write_number, write_real, write_short):

@@ -3,12 +3,13 @@
 import sqlite3
 from contextlib import closing
 
+import duckdb
 import numpy as np
+import pandas as pd
+import psycopg
 import pytest
 
 from lhtree import AdditiveLHTClassifier, AdditiveLHTRegressor, export_sql
-
-pd = pytest.importorskip("pandas")
 
 FAST = {"n_bags": 3, "max_iter": 60, "n_iter_no_change": 10, "random_state": 0}
 KINDS = {"town": "TEXT COLLATE NOCASE", "plan": "INTEGER"}
@@ -94,13 +95,13 @@ def test_sqlite(kind):
 
 @KIND
 def test_duckdb(kind):
-    with pytest.importorskip("duckdb").connect() as connection:
+    with duckdb.connect() as connection:
         compare(connection, "duckdb", kind)
 
 
 @KIND
 def test_postgresql(postgresql, kind):
-    with pytest.importorskip("psycopg").connect(postgresql) as connection:
+    with psycopg.connect(postgresql) as connection:
         compare(connection, "postgresql", kind, "%s")
 
 

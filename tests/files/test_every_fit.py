@@ -9,10 +9,8 @@ from hypothesis import event, given, reject, settings
 from hypothesis import strategies as st
 
 import lhtree
+import support.hostile as hostile
 from support.bridge import MODEL_METHODS, assert_same_model
-
-pytest.importorskip("pandas")
-hostile = pytest.importorskip("support.hostile")
 
 
 @pytest.mark.parametrize("kind", hostile.SETTINGS)

@@ -88,11 +88,7 @@ def test_files_of_extreme_numbers_are_rejected_or_predict_finite_numbers(seed, m
 
 
 @settings(max_examples=5 * settings().max_examples)
-@given(
-    st.data(),
-    st.sampled_from([harm_text, harm_data, harm_model]),
-    st.sampled_from(EVERY_KIND),
-)
+@given(st.data(), st.sampled_from([harm_text, harm_data, harm_model]), st.sampled_from(EVERY_KIND))
 def test_changed_files_are_rejected_or_predict(tmp_path_factory, data, harm, make):
     content = harm(data.draw, make())
     try:

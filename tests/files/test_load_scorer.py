@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas
 import pytest
 
 from lhtree import LHForestClassifier, LHTClassifier, Scorer, load_scorer, save
@@ -31,7 +32,6 @@ def test_pickled_scorers_predict_the_same(path, three):
 
 
 def test_prediction_of_categories_imports_numpy_only(tmp_path):
-    pandas = pytest.importorskip("pandas")
     X, y = make_clouds(60, 1, 2)
     frame = pandas.DataFrame({"x": X[:, 0], "colour": np.array(["red", "blue"])[(X[:, 0] > 0).astype(int)]})
     model = LHTClassifier().fit(frame, y)
@@ -88,7 +88,6 @@ def test_invalid_rows_are_rejected(path, three, rejects):
 
 def test_frames_are_read_as_the_model_reads_them(tmp_path, two, rejects):
     """Nullable types, text of digits and times, which NumPy reads differently or not at all."""
-    pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"a": two[0][:, 0], "b": two[0][:, 1] > 0, "c": np.arange(len(two[0])) % 7})
     frame = frame.astype({"b": "boolean", "c": "Int64"})
     frame.loc[::5, ["b", "c"]] = pandas.NA

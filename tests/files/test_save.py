@@ -6,7 +6,9 @@ import pickle
 from dataclasses import replace
 
 import numpy as np
+import pandas
 import pytest
+import safetensors.numpy as safetensors
 
 import lhtree
 from lhtree import LHForestClassifier, LHTClassifier, inspect, load, load_scorer, save
@@ -28,7 +30,6 @@ def again(tmp_path):
 @pytest.mark.parametrize("kind", [LHTClassifier, LHForestClassifier])
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_optional_contents_survive_a_file(again, kind, n_classes):
-    pandas = pytest.importorskip("pandas")
     X, y = make_clouds(120, 5, n_classes)
     X[::7, 2] = np.nan
     X[:, 4] = np.nan
@@ -48,7 +49,6 @@ def test_optional_contents_survive_a_file(again, kind, n_classes):
 
 @pytest.mark.parametrize("chosen", ["from_dtype", ["colour"]])
 def test_categories_survive_a_file(again, tmp_path, chosen):
-    pandas = pytest.importorskip("pandas")
     X, y = make_clouds(90, 2, 3)
     frame = pandas.DataFrame(X, columns=["a", "b"])
     frame["colour"] = np.array(["red", "green", None], dtype=object)[
@@ -73,7 +73,6 @@ def test_categories_survive_a_file(again, tmp_path, chosen):
     ids=["tuple", "set", "names", "mask", "range"],
 )
 def test_categorical_features_load_as_a_list(again, chosen):
-    pandas = pytest.importorskip("pandas")
     X, y = make_clouds(40, 3, 2)
     frame = pandas.DataFrame((X > 0).astype(int), columns=["a", "b", "c"])
     model = LHTClassifier(categorical_features=chosen).fit(frame, y)
@@ -239,7 +238,6 @@ def test_inspect_returns_the_contents(tmp_path, three):
 
 
 def test_safetensors_reads_the_arrays(tmp_path, three):
-    safetensors = pytest.importorskip("safetensors.numpy")
     save(LHTClassifier().fit(*three), tmp_path / "model.lht")
     arrays = safetensors.load_file(tmp_path / "model.lht")
     assert_same(arrays["left"], load(tmp_path / "model.lht")._model.trees.left)

@@ -1,12 +1,12 @@
 """Objects with the Arrow stream interface are tables."""
 
+import duckdb
 import numpy as np
+import pyarrow as pa
 import pytest
 from sklearn.utils import get_tags
 
 import lhtree
-
-pa = pytest.importorskip("pyarrow")
 
 
 class Stream:
@@ -27,7 +27,6 @@ def table():
 
 
 def read_relation(table):
-    duckdb = pytest.importorskip("duckdb")
     return duckdb.from_arrow(table).project("income, town")
 
 

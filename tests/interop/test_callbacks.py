@@ -65,7 +65,6 @@ def test_callbacks_end_with_a_failing_fit():
 
 
 def test_progress_bars_and_searches(capsys):
-    pytest.importorskip("rich")
     search = GridSearchCV(lhtree.LHBoostClassifier(3), {"max_depth": [2, 3]}, cv=2)
     search.set_callbacks(callback.ProgressBar()).fit(X, Y)
     assert search.best_estimator_.n_iter_ == 3

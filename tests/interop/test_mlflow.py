@@ -4,12 +4,12 @@ import json
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import lhtree.mlflow
 from support.bridge import assert_same_model
 
-pd = pytest.importorskip("pandas")
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # of MLflow, about its own type hints
     mlflow = pytest.importorskip("mlflow.pyfunc") and pytest.importorskip("mlflow")

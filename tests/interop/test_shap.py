@@ -4,13 +4,12 @@ import pickle
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from lhtree import LHBoostClassifier, LHBoostRegressor, LHForestClassifier, LHForestRegressor, LHTClassifier
 from support.adult import make_adult
 from support.clouds import make_clouds
-
-pd = pytest.importorskip("pandas")
 
 pytestmark = pytest.mark.usefixtures("closing")
 

@@ -1,6 +1,7 @@
 """scikit-learn around our estimators: inspection, calibration, search, pipelines, output and metadata."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn
 from sklearn.calibration import CalibratedClassifierCV, CalibrationDisplay
@@ -30,8 +31,6 @@ from lhtree import (
 from support.adult import make_adult
 from support.clouds import make_clouds
 
-pd = pytest.importorskip("pandas")
-
 pytestmark = pytest.mark.usefixtures("closing")
 
 CLASSIFIERS = [LHTClassifier(), LHForestClassifier(3, random_state=0), LHBoostClassifier(4, random_state=0)]
@@ -57,7 +56,6 @@ class TestClassifiers:
         assert shown.axes_.size == 2
 
     def test_displays(self, model):
-        pytest.importorskip("matplotlib")
         X, y = make_clouds(120, 2, 2)
         model = sklearn.clone(model).fit(X, y)
         assert DecisionBoundaryDisplay.from_estimator(model, X, grid_resolution=10).response.shape == (10, 10)

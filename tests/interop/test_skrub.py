@@ -1,13 +1,11 @@
 """skrub turns dates and free text into columns of numbers for our models."""
 
 import numpy as np
-import pytest
+import pandas as pd
+import skrub
 from sklearn.pipeline import make_pipeline
 
 from lhtree import LHBoostClassifier, LHForestRegressor
-
-pd = pytest.importorskip("pandas")
-skrub = pytest.importorskip("skrub")
 
 
 def make_orders(n_rows=200):

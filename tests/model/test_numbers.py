@@ -71,11 +71,7 @@ def test_all_digits_are_read_as_the_value(value):
     assert float(write_value(value, longest=ALL_DIGITS).replace(",", "")) == value
 
 
-@given(
-    st.integers(-3, 4),
-    st.floats(-1e4, 1e4),
-    st.lists(st.floats(-1e4, 1e4), min_size=1, max_size=8),
-)
+@given(st.integers(-3, 4), st.floats(-1e4, 1e4), st.lists(st.floats(-1e4, 1e4), min_size=1, max_size=8))
 def test_parts_add_up_as_printed(decimals, start, parts):
     numbers = NumberFormat(decimals)
     end = start + sum(parts)

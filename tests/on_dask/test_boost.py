@@ -1,18 +1,16 @@
 """Dask boosting gives the same models as one machine, to the bit."""
 
+import dask
+import dask.array as da
+import dask.dataframe as dd
 import numpy as np
+import pandas as pd
 import pytest
 
 import lhtree
+from lhtree import dask as lhdask
+from lhtree.grow import race
 from support.cluster import assert_same, cut, draw_rows
-
-pd = pytest.importorskip("pandas")
-dask = pytest.importorskip("dask")
-da = pytest.importorskip("dask.array")
-dd = pytest.importorskip("dask.dataframe")
-pytest.importorskip("distributed")
-from lhtree import dask as lhdask  # noqa: E402
-from lhtree.grow import race  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 SETTINGS = {"max_iter": 2, "max_depth": 2, "min_samples_leaf": 5, "random_state": 0}

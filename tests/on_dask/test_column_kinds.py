@@ -2,18 +2,15 @@
 
 from itertools import pairwise
 
+import dask
+import dask.dataframe as dd
 import numpy as np
+import pandas as pd
 import pytest
 
 import lhtree
+from lhtree import dask as lhdask
 from support.cluster import assert_same, draw_rows
-
-pd = pytest.importorskip("pandas")
-dask = pytest.importorskip("dask")
-da = pytest.importorskip("dask.array")
-dd = pytest.importorskip("dask.dataframe")
-pytest.importorskip("distributed")
-from lhtree import dask as lhdask  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 ESTIMATORS = {

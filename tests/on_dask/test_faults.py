@@ -7,18 +7,17 @@ import threading
 import time
 import types
 
+import dask
+import dask.array as da
+import distributed
 import numpy as np
 import pytest
 from hypothesis import settings
 
 import lhtree
+from lhtree import dask as lhdask
+from lhtree.dask import _client, _exchange, _rows
 from support.cluster import assert_same, draw_rows
-
-dask = pytest.importorskip("dask")
-da = pytest.importorskip("dask.array")
-distributed = pytest.importorskip("distributed")
-from lhtree import dask as lhdask  # noqa: E402
-from lhtree.dask import _client, _exchange, _rows  # noqa: E402
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),

@@ -1,15 +1,13 @@
 """Dask forests give the same models as one machine, to the bit."""
 
+import dask.array as da
 import numpy as np
 import pytest
 
 import lhtree
+from lhtree import dask as lhdask
+from lhtree.dask import _rows
 from support.cluster import assert_same, cut, draw_rows
-
-da = pytest.importorskip("dask.array")
-pytest.importorskip("distributed")
-from lhtree import dask as lhdask  # noqa: E402
-from lhtree.dask import _rows  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 

@@ -1,18 +1,15 @@
 """Summaries of the parts of a table give the same encoding as the whole table."""
 
 import numpy as np
-import pytest
+import pandas as pd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lhtree.dask._rows import take
+from lhtree.dask._table import merge_summaries
 from lhtree.tables.frames import take_table
 from lhtree.tables.learn import TableSummary, Wanted, learn_encoding
 from lhtree.tables.rows import EncodedRows
-
-pd = pytest.importorskip("pandas")
-pytest.importorskip("distributed")
-from lhtree.dask._rows import take  # noqa: E402
-from lhtree.dask._table import merge_summaries  # noqa: E402
 
 WORDS = [f"word {number}" for number in range(30)]
 

@@ -5,14 +5,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import log_loss
 
-from lhtree import (
-    LHBoostClassifier,
-    plot_block,
-    plot_membership,
-    plot_path,
-    plot_rounds,
-    plot_tree,
-)
+from lhtree import LHBoostClassifier, plot_block, plot_membership, plot_path, plot_rounds, plot_tree
 from lhtree.describe.palette import AGAINST, FOR
 from lhtree.plot._block import find_rows
 from lhtree.plot._curves import find_losses

@@ -1,3 +1,4 @@
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -41,8 +42,6 @@ def test_two_classes_have_bands_and_categories():
 
 
 def test_target_and_given_axes_are_used():
-    import matplotlib.pyplot as plt
-
     model, X, _ = pictures.hostile()
     given = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")[1]
     axes = plot_effects(model, X, target=model.classes_[1], n_columns=2, ax=given)

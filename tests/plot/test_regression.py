@@ -3,14 +3,7 @@
 import numpy as np
 import pytest
 
-from lhtree import (
-    LHBoostRegressor,
-    plot_block,
-    plot_membership,
-    plot_path,
-    plot_rounds,
-    plot_tree,
-)
+from lhtree import LHBoostRegressor, plot_block, plot_membership, plot_path, plot_rounds, plot_tree
 from lhtree.plot._block import find_rows
 from lhtree.plot._curves import find_losses
 from lhtree.plot._path import find_rungs

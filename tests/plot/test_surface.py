@@ -1,15 +1,11 @@
 """Memberships over one or two features."""
 
 import numpy as np
+import pandas
 import pytest
 from matplotlib.colors import to_hex
 
-from lhtree import (
-    LHTClassifier,
-    plot_block,
-    plot_membership,
-    plot_tree,
-)
+from lhtree import LHTClassifier, plot_block, plot_membership, plot_tree
 from lhtree.describe.palette import CLASSES, REST
 from lhtree.model.model import read
 from lhtree.plot._membership import choose_class
@@ -76,7 +72,6 @@ def test_class_has_one_colour_in_all_plots(n_classes):
 
 
 def test_category_has_bars():
-    pandas = pytest.importorskip("pandas")
     generator = np.random.default_rng(0)
     X = pandas.DataFrame(
         {"size": generator.normal(size=90), "colour": np.array(["red", "blue", "green"])[np.arange(90) % 3]}

@@ -6,7 +6,6 @@ import pytest
 
 from lhtree import AdditiveLHTRegressor, plot_curve
 
-pytest.importorskip("matplotlib")
 FAST = {"n_bags": 2, "max_iter": 60, "random_state": 0}
 
 

@@ -43,10 +43,7 @@ def judge(tree, block, rows, Z, response, weight, cost):
         judge(tree, child, side, Z, response, weight, cost)
         for child, side in zip((tree.left[block], tree.right[block]), sides, strict=True)
     ]
-    both = (
-        below[0][0][0] + below[1][0][0],
-        below[0][0][1] + below[1][0][1] + len(tree.weights[block]),
-    )
+    both = (below[0][0][0] + below[1][0][0], below[0][0][1] + below[1][0][1] + len(tree.weights[block]))
     if inflate(*found, total, cost) <= inflate(*both, total, cost):
         return found, {block}, linear
     return both, below[0][1] | below[1][1], linear | below[0][2] | below[1][2]

@@ -17,7 +17,6 @@ from lhtree import (
 )
 from support.reports import read_facts
 
-pytest.importorskip("matplotlib")
 MODELS = [
     LHTRegressor(),
     LHBoostRegressor(max_iter=5, random_state=0),

@@ -172,12 +172,7 @@ class TestPage:
 
     def test_warnings_are_shown_and_figures_are_there(self, open_report, wine_model):
         model, X, y = wine_model
-        page = open_report(
-            model,
-            X[:120],
-            y[:120],
-            report_options={"X_test": X[120:], "y_test": y[120:]},
-        )
+        page = open_report(model, X[:120], y[:120], report_options={"X_test": X[120:], "y_test": y[120:]})
         accuracy = words.percent(model.score(X[120:], y[120:]))
         assert plain(page.locator(".tile b").first.text_content()) == accuracy
         assert "120 held-out rows" in page.locator("#measured-on").text_content()

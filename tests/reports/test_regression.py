@@ -1,14 +1,13 @@
 """Reports on regressors: the facts, and numbers predicted in the page."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from lhtree import LHBoostRegressor, LHForestRegressor, LHTRegressor, report
 from lhtree.reports._facts import LabelledTable
 from support.browser import plain
 from support.reports import make_summary
-
-pd = pytest.importorskip("pandas")
 
 MODELS = [
     LHTRegressor(pruning=0.1, min_samples_leaf=20),

@@ -37,10 +37,7 @@ def test_categories_are_chosen_in_the_page(open_report):
 
 def test_statistics_and_indicators_follow_the_fields(open_report):
     X, y = make_adult(400)
-    for model in (
-        LHTClassifier(gamma=40, missing_indicator=True),
-        LHBoostClassifier(10, random_state=0),
-    ):
+    for model in (LHTClassifier(gamma=40, missing_indicator=True), LHBoostClassifier(10, random_state=0)):
         model.fit(X, y)
         encoding = model._model.encoding
         page = open_report(model, X, y)

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from lhtree.evaluation import evaluate
@@ -10,8 +11,6 @@ from lhtree.selection.comparison import PEERS, Peer, compare_learners, encode
 from lhtree.selection.folds import make_target
 from support.fresh import run
 from support.shop import make_table
-
-pd = pytest.importorskip("pandas")
 
 
 @pytest.fixture

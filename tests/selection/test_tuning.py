@@ -4,6 +4,8 @@ import json
 import math
 
 import numpy as np
+import pandas as pd
+import polars
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,8 +30,6 @@ from lhtree.selection.settings import draw_settings
 from lhtree.selection.tuning import METRICS, Candidate, OutOfTimeError, Search
 from support.clouds import make_clouds
 from support.shop import make_table
-
-pd = pytest.importorskip("pandas")
 
 
 class TestFolds:
@@ -60,7 +60,6 @@ class TestFolds:
         assert measured.log_loss == pytest.approx(2 / 3 * -math.log(np.finfo(float).eps))
 
     def test_rows_are_taken_from_any_table(self):
-        polars = pytest.importorskip("polars")
         rows, frame = np.array([2, 0]), pd.DataFrame({"a": [1, 2, 3]})
         assert take_rows(frame, rows)["a"].tolist() == [3, 1]
         assert take_rows(polars.DataFrame(frame.to_dict("list")), rows)["a"].to_list() == [3, 1]
@@ -91,8 +90,7 @@ class TestSettings:
             type(estimator)(**setting)
 
     @pytest.mark.parametrize(
-        ("params", "second"),
-        [({"direction": "mixed"}, "mean_difference"), ({"offset": "gini"}, "mixed")],
+        ("params", "second"), [({"direction": "mixed"}, "mean_difference"), ({"offset": "gini"}, "mixed")]
     )
     def test_second_setting_has_another_direction(self, params, second):
         params = LHTClassifier(**params).get_params()

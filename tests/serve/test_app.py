@@ -10,14 +10,13 @@ import threading
 from urllib.parse import urlsplit
 
 import pytest
+import schemathesis
 
 from lhtree.serve import Limits, Service, build_app
 from lhtree.serve.decisions import DecisionLog, replay
 from lhtree.serve.service import load_model
 from support.serving import ROW, ask, ask_json, save_dated, save_model, serving
 from support.waiting import wait_until
-
-pytest.importorskip("fastapi")
 
 
 @pytest.fixture(scope="module")
@@ -225,7 +224,6 @@ def test_a_reload_drops_no_request(tmp_path):
 @pytest.mark.parametrize("is_strict", [False, True])
 def test_the_schema_holds_for_generated_requests(tmp_path, kind, is_strict):
     """Schemathesis sends valid and invalid requests, and compares status codes and answers with the schema."""
-    schemathesis = pytest.importorskip("schemathesis")
     from hypothesis import HealthCheck, Phase, assume, given, settings
     from hypothesis import strategies as st
 

@@ -1,5 +1,6 @@
 """The page of the service in a browser: a field per column, and an explanation that follows them."""
 
+import pandas as pd
 import pytest
 
 import lhtree
@@ -7,7 +8,6 @@ from lhtree.serve import Service, build_app
 from support.browser import PATIENCE, plain
 from support.serving import ROW, save_dated, save_model, serving
 
-pytest.importorskip("fastapi")
 HOSTILE = '<img src=x onerror="alert(1)">'
 
 
@@ -143,8 +143,6 @@ def test_a_phone_needs_no_sideways_scrolling(open_service):
 
 
 def test_names_are_text(open_service, tmp_path):
-    import pandas as pd
-
     table = pd.DataFrame({HOSTILE: ["<b>a</b>", HOSTILE, "c", "d"] * 10, "x" * 200: range(40)})
     path = tmp_path / "hostile.lht"
     lhtree.save(lhtree.LHTClassifier(gamma=1).fit(table, ["<i>no</i>", HOSTILE] * 20), path)

@@ -4,14 +4,13 @@ import itertools
 from dataclasses import replace
 
 import numpy as np
-import pytest
+import pandas as pd
 
 from support.bridge import assert_same
 
 
 def make_table(n_rows=400, seed=0):
     """Numbers with gaps, few and many categories, and two classes."""
-    pd = pytest.importorskip("pandas")
     random = np.random.default_rng(seed)
     carrier = random.integers(0, 40, n_rows)
     X = pd.DataFrame(

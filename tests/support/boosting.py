@@ -27,17 +27,7 @@ def core_options(options):
 
 
 def boost(
-    X,
-    y,
-    options=None,
-    *,
-    n_rounds=5,
-    n_classes=None,
-    seed=0,
-    n_threads=1,
-    X_val=None,
-    bins=None,
-    **given,
+    X, y, options=None, *, n_rounds=5, n_classes=None, seed=0, n_threads=1, X_val=None, bins=None, **given
 ):
     """Boost in the core, on values that are normalised already unless `centre` and `scale` are given.
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
-import pytest
+import pandas
 
 import lhtree
 
@@ -25,7 +25,6 @@ def with_bounds(learned):
 
 def fit_named(names, labels=(0, 1)):
     """Return a tree of features and classes with these names."""
-    pandas = pytest.importorskip("pandas")
     X, y = make_clouds(40, len(names), len(labels))
     return lhtree.LHTClassifier().fit(
         pandas.DataFrame(X, columns=pandas.Index(names, dtype=object)), np.array(labels)[y]

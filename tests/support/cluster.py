@@ -8,6 +8,8 @@ import signal
 import threading
 from dataclasses import replace
 
+import dask
+import distributed
 import numpy as np
 import pytest
 
@@ -92,7 +94,6 @@ class Cluster:
 @contextlib.contextmanager
 def start_cluster():
     """A cluster of one worker, which ends with the block."""
-    distributed, dask = pytest.importorskip("distributed"), pytest.importorskip("dask")
     options = {"distributed.comm.timeouts.connect": "300s", "distributed.comm.timeouts.tcp": "300s"}
     if "forkserver" in multiprocessing.get_all_start_methods():  # workers start with the imported modules
         options["distributed.worker.multiprocessing-method"] = "forkserver"

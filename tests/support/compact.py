@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 import lhtree
 from lhtree.describe.outline import NUMBER, Outline, OutlineBlock, OutlineTerm
@@ -25,8 +26,6 @@ NAMES = ("size", "weight (kg) - net", "x * y [z]", "colour", "größe, alt", "pl
 
 def make_frame(random: np.random.Generator, n_rows: int) -> Any:
     """Numbers with gaps, text with gaps, categories that are numbers."""
-    import pandas as pd
-
     size, net, odd, colour, old, plan = NAMES
     frame = pd.DataFrame(
         {
@@ -45,8 +44,6 @@ def make_frame(random: np.random.Generator, n_rows: int) -> Any:
 
 def make_customers(n_rows: int = 1500, seed: int = 0) -> tuple[Any, Any]:
     """Customers of a telephone company with long names of categories, and whether they leave."""
-    import pandas as pd
-
     random = np.random.default_rng(seed)
     pays = ("Electronic check", "Mailed check", "Bank transfer (automatic)", "Credit card (automatic)")
     frame = pd.DataFrame(

@@ -4,6 +4,7 @@ import sqlite3
 from contextlib import closing
 from typing import Any, NamedTuple
 
+import duckdb
 import numpy as np
 import pandas as pd
 
@@ -367,8 +368,6 @@ def open_engine(dialect, server=None):
     if dialect == "sqlite":
         return sqlite3.connect(":memory:")
     if dialect == "duckdb":
-        import duckdb
-
         return duckdb.connect()
     import psycopg
 

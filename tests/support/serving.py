@@ -10,7 +10,7 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
-import pytest
+import uvicorn
 
 import lhtree
 
@@ -89,7 +89,6 @@ ROW = {"age": 44, "income": 21900.0, "purpose": "car", "town": "town 3", "owns h
 @contextmanager
 def serving(app):
     """A server of an application on a free port; returns its address."""
-    uvicorn = pytest.importorskip("uvicorn")
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning", lifespan="off"))
     thread = threading.Thread(target=server.run)
     thread.start()

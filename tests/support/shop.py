@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import lhtree
@@ -53,8 +54,6 @@ def fail(capsys: pytest.CaptureFixture[str], *arguments: object) -> Ran:
 
 def make_table(n_rows: int = 300) -> Any:
     """Return a pandas frame of a shop: items and their outcomes."""
-    import pandas as pd
-
     generator = np.random.default_rng(0)
     frame = pd.DataFrame(
         {
@@ -108,9 +107,6 @@ def write_files(folder: Path) -> None:
 @pytest.fixture
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working directory with the files."""
-    pytest.importorskip("typer")
-    pytest.importorskip("pandas")
-    pytest.importorskip("pyarrow")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
     write_files(tmp_path)

@@ -1,13 +1,11 @@
 """Tables to read: a frame, its files in every format, and messages of failed reads."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from lhtree.cli._errors import Problem, describe, find_code
 from lhtree.tables.errors import TableError
-
-pd = pytest.importorskip("pandas")
-pytest.importorskip("pyarrow")
 
 
 @pytest.fixture(name="shop")

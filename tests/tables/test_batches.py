@@ -4,6 +4,8 @@ import csv
 import io
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,9 +13,6 @@ from hypothesis import strategies as st
 from lhtree.io import csv as table_csv
 from lhtree.io.source import Feed, Reading
 from lhtree.io.streams import open_stream
-
-pd = pytest.importorskip("pandas")
-pa = pytest.importorskip("pyarrow")
 
 
 def cut(content, n_bytes, delimiter=","):
@@ -120,10 +119,7 @@ def test_memory_does_not_depend_on_the_number_of_rows(tables):
 def test_errors_in_late_batches_name_the_line(tables, rejects):
     with open("data.csv", "a", encoding="utf-8") as file:
         file.write("1,2\n")
-    with (
-        open_stream("data.csv", Reading()) as stream,
-        rejects,
-    ):
+    with open_stream("data.csv", Reading()) as stream, rejects:
         list(stream.batches(["row"]))
 
 

@@ -7,14 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from lhtree import (
-    LHForestClassifier,
-    LHTClassifier,
-    plot_importances,
-    plot_membership,
-    plot_path,
-    report,
-)
+from lhtree import LHForestClassifier, LHTClassifier, plot_importances, plot_membership, plot_path, report
 from support.adult import make_adult
 from support.reports import read_facts
 

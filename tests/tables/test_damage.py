@@ -20,9 +20,7 @@ def _folder(tmp_path, monkeypatch):
 @pytest.fixture
 def reject(refuse):
     """Reading a file with this content fails."""
-    return lambda content, **options: refuse(
-        lambda: read_training(write(content), "y", Reading(**options)),
-    )
+    return lambda content, **options: refuse(lambda: read_training(write(content), "y", Reading(**options)))
 
 
 def check_damaged(content, name):

@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,8 +17,6 @@ from lhtree.tables.encoders import Dates
 from lhtree.tables.learn import learn_encoding
 from support.batches import assert_same_model
 from support.shop import fail, run, succeed
-
-pa = pytest.importorskip("pyarrow")
 
 
 def make_loans(n=300):

@@ -1,12 +1,11 @@
 """Missing numbers as a feature: indicators in trees and forests, a bin of their own in boosting."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import lhtree
 from lhtree import LHBoostClassifier, LHForestClassifier, LHTClassifier
-
-pd = pytest.importorskip("pandas")
 
 
 def make_gaps(n_rows=600, seed=0):

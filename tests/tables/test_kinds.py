@@ -6,12 +6,11 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 from lhtree.tables.columns import ArrayColumn
 from lhtree.tables.frames import take_table
-
-pa = pytest.importorskip("pyarrow")
 
 NAN = float("nan")
 PANDAS = {
@@ -85,8 +84,7 @@ PANDAS_OF_ARROW = {
 
 
 @pytest.mark.parametrize(
-    ("make", "cases"),
-    [(pd.DataFrame, PANDAS | PANDAS_OF_ARROW), (pl.DataFrame, POLARS), (pa.table, ARROW)],
+    ("make", "cases"), [(pd.DataFrame, PANDAS | PANDAS_OF_ARROW), (pl.DataFrame, POLARS), (pa.table, ARROW)]
 )
 def test_kinds_of_columns(make, cases):
     found = {name: _split(make({"c": values}))[0].kind for name, (values, _) in cases.items()}

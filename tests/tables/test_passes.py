@@ -3,7 +3,7 @@
 import os
 
 import numpy as np
-import pytest
+import pandas as pd
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -12,9 +12,6 @@ from lhtree.io.source import Reading
 from lhtree.io.streams import open_stream
 from lhtree.tables.encoders import make_dates
 from lhtree.tables.errors import TableError
-
-pd = pytest.importorskip("pandas")
-pytest.importorskip("pyarrow")
 
 TEXTS = [
     *["1", "2.5", "-3", "1e3", "12", "007", "1,5", "1.234,5", "1,234", "$5", "5 %", "true", "x", "x y"],

@@ -14,14 +14,7 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 
 import lhtree
-from lhtree import (
-    ExtraColumnsWarning,
-    LHBoostRegressor,
-    LHForestClassifier,
-    LHTClassifier,
-    load_scorer,
-    save,
-)
+from lhtree import ExtraColumnsWarning, LHBoostRegressor, LHForestClassifier, LHTClassifier, load_scorer, save
 from lhtree.tables.encoding import Encoding
 from lhtree.tables.frames import RecordTable, take_table
 from lhtree.tables.rows import EncodedRows

@@ -1,13 +1,12 @@
 """Rows of files for a model: columns, types and categories as it knows them; one test per error."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from lhtree import LHTClassifier
 from lhtree.io.read import read_rows, read_training
 from support.table_files import FORMATS
-
-pd = pytest.importorskip("pandas")
 
 
 def read(path, model, **options):

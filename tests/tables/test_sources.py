@@ -5,17 +5,16 @@ import os
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pyarrow import parquet
 
 from lhtree import LHForestClassifier, LHTClassifier, load_scorer, save
 from lhtree.io.source import Reading
 from lhtree.io.streams import open_stream
 from lhtree.tables.learn import learn_encoding
-
-pa = pytest.importorskip("pyarrow")
-pytest.importorskip("pyarrow.parquet")
 
 NAMES = ["size", "colour", "new", "rooms"]
 SCHEMA = {"size": pl.Float64, "colour": pl.String, "new": pl.Boolean, "rooms": pl.Int64}
@@ -46,7 +45,7 @@ def make_tables(rows, folder):
     yield "dictionaries", arrow.set_column(1, "colour", arrow["colour"].dictionary_encode())
     paths = [os.path.join(folder, f"data.{ending}") for ending in ("csv", "parquet", "arrow")]
     objects.to_csv(paths[0], index=False)
-    pa.parquet.write_table(arrow, paths[1])
+    parquet.write_table(arrow, paths[1])
     pl.DataFrame(columns, schema=SCHEMA).write_ipc(paths[2])
     for path in paths:
         with open_stream(path, Reading()) as stream:

@@ -1,6 +1,8 @@
 """Columns of many categories: target statistics, cross-fitted in fit, and columns that name rows."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.preprocessing import TargetEncoder
@@ -9,8 +11,6 @@ import lhtree
 from lhtree import LHBoostClassifier, LHForestClassifier, LHTClassifier
 from lhtree.tables.encoders import UNSEEN_LEVEL
 from lhtree.tables.statistics import LevelMoments, Moments, draw_folds, part_values
-
-pd = pytest.importorskip("pandas")
 
 MODELS = [
     LHTClassifier(),
@@ -136,7 +136,6 @@ class TestModels:
         assert decoded == [name if isinstance(name, str) else None for name in X["carrier"]]
 
     def test_categories_of_every_library_give_the_same_model(self, model, flights):
-        pl = pytest.importorskip("polars")
         X, y = flights
         own = clone(model).fit(X, y)
         as_category = X.assign(carrier=X["carrier"].astype("category"))

@@ -5,16 +5,14 @@ import io
 import sys
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
+from pyarrow import feather, parquet
 
 from lhtree.io.read import read_training
 from lhtree.io.source import Reading
 from support.table_files import FORMATS, write
-
-pd = pytest.importorskip("pandas")
-pa = pytest.importorskip("pyarrow")
-pytest.importorskip("pyarrow.feather")
-pytest.importorskip("pyarrow.parquet")
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +39,7 @@ def test_every_format_gives_the_same_table(shop, name):
 def test_the_index_of_a_frame_is_no_column(shop, name):
     table = pa.Table.from_pandas(shop[shop["size"] > 45])
     assert "__index_level_0__" in table.column_names
-    (pa.parquet.write_table if name == "data.parquet" else pa.feather.write_feather)(table, name)
+    (parquet.write_table if name == "data.parquet" else feather.write_feather)(table, name)
     assert read_training(name, "kind").X.columns.tolist() == ["size", "colour", "rooms"]
 
 
@@ -161,12 +159,7 @@ class TestTypes:
         refuse(self.column, ["1", "inf", "1e999"])
 
     @pytest.mark.parametrize(
-        "dates",
-        [
-            ["31.1.2024", "1.2.24"],
-            ["2024-01-31", "1.2.2024"],
-            ["10:05", "11:00"],
-        ],
+        "dates", [["31.1.2024", "1.2.24"], ["2024-01-31", "1.2.2024"], ["10:05", "11:00"]]
     )
     def test_dates(self, dates, refuse_numbers):
         refuse_numbers(dates)
