@@ -7,7 +7,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lhtree import LHBoostRegressor, LHForestClassifier, LHForestRegressor, LHTClassifier, LHTRegressor
+from lhtree import (
+    CompactLHTClassifier,
+    LHBoostRegressor,
+    LHForestClassifier,
+    LHForestRegressor,
+    LHTClassifier,
+    LHTRegressor,
+)
 from lhtree.explain import _text as words
 from support.browser import plain, shown_proba
 from support.clouds import make_clouds
@@ -137,6 +144,12 @@ class TestRowExplorer:
         last = page.locator("#sample option").count() - 1
         page.select_option("#sample", str(last))
         assert "wrong" not in page.locator("#answer").text_content()
+
+    def test_pages_of_compact_trees_have_probabilities_instead_of_wolf(self, open_report, two):
+        page = open_report(CompactLHTClassifier().fit(*two), *two)
+        text = page.locator("main").text_content()
+        assert "WOLF" not in text
+        assert "probabilities of the predicted class" in plain(text)
 
     def test_every_step_of_a_slider_moves_within_the_training_range(self, open_report, two):
         X, y = two[0] + 1e5, two[1]

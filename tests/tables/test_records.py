@@ -143,6 +143,7 @@ class TestExtraColumns:
                 assert str(caught[0].message).startswith(
                     "X has columns that the model does not use, which are ignored: 'note', 'more'. Drop them"
                 )
+                assert caught[0].filename == __file__
 
     def test_the_warning_can_be_an_error(self, scorer):
         with warnings.catch_warnings():

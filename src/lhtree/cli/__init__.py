@@ -32,7 +32,7 @@ COMMANDS = {
     "version": "inspect",
 }
 
-_HELP = """Learning Hyperplane Trees on the command line.
+_HELP = """Fit models to tables, explain their predictions and serve them.
 
 Exit codes: 0 done; 1 unsuitable data or model; 2 invalid usage; 3 a file cannot be read; \
 4 output cannot be written; 5 a shift was found (monitor); 130 interrupted.
@@ -82,10 +82,15 @@ def build_app(guard: Guard | None = None) -> Any:
     for name, place in COMMANDS.items():
         module = importlib.import_module(f".{place}", __package__)
         examples = [example for example in module.EXAMPLES if f"lhtree {name}" in example]
+        function = getattr(module, name)
         command = app.command(
-            name, cls=kind, epilog=_write_examples(examples), no_args_is_help=name != "version"
+            name,
+            cls=kind,
+            help=_join_lines(function.__doc__),
+            epilog=_write_examples(examples),
+            no_args_is_help=name != "version",
         )
-        command(guard.wrap(expand_groups(getattr(module, name))))
+        command(guard.wrap(expand_groups(function)))
     return app
 
 
@@ -101,6 +106,11 @@ def _hide_types_of_flags(base: Any) -> Any:
             return params
 
     return WithoutTypes
+
+
+def _join_lines(text: str) -> str:
+    """Return a docstring with one line per paragraph; rich would keep its line breaks in a narrow terminal."""
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
 
 
 def _write_examples(examples: list[str]) -> str:

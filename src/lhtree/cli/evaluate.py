@@ -47,7 +47,8 @@ def evaluate(
     """Evaluate a model on a table with a known target, normally on rows not used for training.
 
     For classes, the last table shows the accuracy at each coverage: the accuracy if the model
-    decides only the rows with the largest WOLF values (boosted trees: probabilities).
+    decides only the rows it is surest of, by probability (the paper's trees and forests: by WOLF
+    value).
     """
     if interval is not None and not 0.0 < interval < 1.0:
         raise Problem(f"--interval {interval:g} is not valid: pass a share between 0 and 1", ExitCode.USAGE)

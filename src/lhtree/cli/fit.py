@@ -207,7 +207,9 @@ def fit(
     beta: Annotated[
         str | None,
         typer.Option(
-            "--beta", metavar="NUMBER", help="From 0 to 1: larger values use fewer features; or auto."
+            "--beta",
+            metavar="NUMBER",
+            help="Trees and forests: from 0 to 1, larger values use fewer features; or auto.",
         ),
     ] = None,
     gamma: Annotated[
@@ -215,7 +217,7 @@ def fit(
         typer.Option(
             "--gamma",
             metavar="NUMBER",
-            help="Minimum rows, or share of rows, a pure cut must separate. Default: 10.",
+            help="Trees and forests: minimum rows, or share of rows, that a pure cut must separate. Default: 10.",
         ),
     ] = None,
     min_samples_leaf: Annotated[
@@ -233,8 +235,8 @@ def fit(
             "--membership",
             autocompletion=lambda: list(dict.fromkeys((*MEMBERSHIPS, *COMPACT_MEMBERSHIPS))),
             metavar="NAME",
-            help="Membership within a leaf: marginal (the paper's, the default), least_squares or constant; compact: "
-            "constant or linear.",
+            help="Trees and forests, estimate in a leaf: marginal (the paper's, the default), least_squares or "
+            "constant; compact: constant or linear.",
         ),
     ] = None,
     max_depth: Annotated[

@@ -58,8 +58,8 @@ def predict(
         typer.Option(
             "--interval",
             metavar="SHARE",
-            help="Regression: add columns 'low' and 'high' of intervals that hold this share of new rows (a forest, or "
-            "boosted trees fitted with --intervals).",
+            help="Regression: add columns 'low' and 'high' of intervals that hold this share of new rows (a forest, "
+            "an ensemble, or boosted trees fitted with --intervals).",
         ),
     ] = None,
     reasons: Annotated[
@@ -205,7 +205,7 @@ def _check_wanted(scorer: Scorer, *, proba: bool, confidence: bool, interval: fl
         remedy = (
             "pass --proba instead"
             if head.predicts_classes
-            else "use a forest fitted with --task regression, or boosted trees fitted with --intervals"
+            else "use a forest or an ensemble, or boosted trees fitted with --intervals"
         )
         raise Problem(f"--interval: the model has no prediction intervals; {remedy}")
 

@@ -57,8 +57,9 @@ _STYLE = (
 )
 _GUIDE = (
     "Start at block 0. In each block multiply the values by their weights and add up the products. If the sum is below "
-    "the bound, the answer is yes: go left; otherwise go right. What is a category, or “is missing”, counts as 1 or 0. "
-    "The last number of a line, in grey, stands for a missing value. Bars show the effect of a usual change of a value."
+    "the bound, the answer is yes: go left; otherwise go right. A line with “=” or “is missing” counts as 1 if it is "
+    "true, else as 0. The grey number at the end of a line replaces a missing value. Bars show the effect of a usual "
+    "change of a value."
 )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -31,7 +30,7 @@ from ..evaluation.measures import find_ranks
 from ..model.model import Model
 from ..model.records import Bins, BoostRecord, RacedSetting
 from ..model.trees import Trees
-from ..tables.errors import TableWarning, find_nearest
+from ..tables.errors import TableWarning, find_nearest, warn_caller
 from ..tables.frames import refuse_infinity
 from ..tables.normalise import Normalisation
 from .deadline import Deadline, OutOfTimeError
@@ -454,12 +453,11 @@ def warn_opposed(signs: NDArray[np.int8] | None, training: Training, sample: Sam
             sign = int(signs[feature]) * (-1 if training.positive == 0 else 1)
             seen = "falls" if sign > 0 else "rises"
             what = "the response" if training.response is not None else "the class"
-            warnings.warn(
+            warn_caller(
                 f"monotonic_cst={sign} of column {encoding.names[encoding.column[feature]]!r} opposes the training "
                 f"rows, in which {what} {seen} with it (rank correlation {abs(correlation):.2f}): check the sign, and "
                 "that positive is the class of interest.",
                 TableWarning,
-                stacklevel=4,
             )
 
 

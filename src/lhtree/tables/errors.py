@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import sys
 import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -85,6 +86,16 @@ def check_known(option: str, wanted: Iterable[str], names: Sequence[str], where:
             raise OptionError(option, name, f"is not a column of {where} ({nearest})", is_usage=False)
 
 
+def warn_caller(message: str, category: type[Warning]) -> None:
+    """Warn with the line that called lhtree, which Python shows with the message."""
+    package = __name__.partition(".")[0]
+    level = 2  # of the function that warns
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
+
+
 def match_names(known: Sequence[str] | None, names: Sequence[str] | None, owner: str, *, warns: bool) -> bool:
     """Return whether the columns of a table must be selected and ordered by the names in fit; None: no names.
 
@@ -96,7 +107,7 @@ def match_names(known: Sequence[str] | None, names: Sequence[str] | None, owner:
         else:
             message = f"X does not have valid feature names, but {owner} was fitted with feature names"
         if warns and (names is not None or known is not None):
-            warnings.warn(message, UserWarning, stacklevel=3)
+            warn_caller(message, UserWarning)
         return False
     if list(names) == list(known):
         return False
@@ -123,9 +134,8 @@ def warn_extra(names: Iterable[str], known: Iterable[str]) -> None:
     if extra:
         shown = ", ".join(map(shorten, extra[:_MOST_NAMES]))
         more = f" and {len(extra) - _MOST_NAMES} more" if len(extra) > _MOST_NAMES else ""
-        warnings.warn(
+        warn_caller(
             f"X has columns that the model does not use, which are ignored: {shown}{more}. Drop them, or make this an "
             'error with warnings.simplefilter("error", lhtree.ExtraColumnsWarning).',
             ExtraColumnsWarning,
-            stacklevel=3,
         )

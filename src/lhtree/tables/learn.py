@@ -6,7 +6,6 @@ rows are encoded without looking at the categories again.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -17,7 +16,7 @@ from .._parameters import check_count, is_integer, refuse
 from .columns import Category, Column, Refusal, refuse_columns
 from .encoders import ColumnEncoder, Dates, Dropped, LevelNumbers, Levels, Numbers, OneHot, divide_days
 from .encoding import MOST_FEATURE_LETTERS, MOST_LETTERS, Encoding
-from .errors import TableError, TableWarning, find_nearest, shorten
+from .errors import TableError, TableWarning, find_nearest, shorten, warn_caller
 from .frames import Table, refuse_infinity, take_table
 from .normalise import Span
 from .rows import EncodedRows, find_whole
@@ -27,7 +26,6 @@ Kept = NDArray[np.int64] | None  # places of the rows of a part that have weight
 _MAX_ONE_HOT = 20
 _MOST_NAMES = 50  # up to this many categories never count as names of the rows
 _NAMING = 0.9  # share of distinct categories from which a column identifies rows
-_CALLER = 5  # the frame that called fit
 _ROWS_AT_ONCE = 1 << 14
 _NOTHING = np.empty(0)
 _NO_PARTS, _NO_COUNTS = np.full(3, np.nan), np.zeros(0, dtype=np.int64)  # of new summaries
@@ -369,11 +367,10 @@ class ColumnSummary:
         """Return the encoder of a column of categories; of a file, they are text."""
         found, n_rows = list(self._place), int(self._counts.sum())
         if len(found) > max(_MOST_NAMES, _NAMING * n_rows):
-            warnings.warn(
+            warn_caller(
                 f"{self._origin}: {self._title} has {len(found):,} categories in {n_rows:,} rows, so it names rows "
                 "and is ignored: drop it, or merge its categories.",
                 TableWarning,
-                stacklevel=_CALLER,
             )
             return Dropped()
         if is_text:

@@ -65,10 +65,19 @@ class Wolf extends Head {
   ofPart = "of these trees, not of the forest";
   leafTitle = "Membership function";
   leafNoun = "Membership";
-  certainty = ["WOLF", "WOLF values"];
   reasons = ["Main reasons for it:", "Main reasons against it:"];
   gain = "in impurity over all blocks, corrected for chance";
   unit = { factor: 100, name: "percentage points of membership", axis: "percentage points" };
+
+  // Without confidences, the memberships of two classes are their probabilities, as in compact trees.
+  get isProbability() {
+    const { classes, model } = this.facts;
+    return classes.length === 2 && !model.confidence && !model.calibration;
+  }
+
+  get certainty() {
+    return this.isProbability ? ["probability", "probabilities"] : ["WOLF", "WOLF values"];
+  }
 
   hint(onScreen) {
     const { classes } = this.facts;
@@ -129,7 +138,7 @@ class Wolf extends Head {
   }
 
   explainContributions(base, end) {
-    return `In percentage points. They add up from ${percent(base)}, the share of ${this.model.isCounted ? "all training rows" : "the weight of all training rows"}, to the membership ${percent(end)}. The change at each block is divided among the features in proportion to their terms.`;
+    return `In percentage points. They add up from ${percent(base)}, the share of ${this.model.isCounted ? "all training rows" : "the weight of all training rows"}, to the ${this.isProbability ? "probability" : "membership"} ${percent(end)}. The change at each block is divided among the features in proportion to their terms.`;
   }
 
   tellOnPath(tree, block) {
@@ -138,6 +147,7 @@ class Wolf extends Head {
   }
 
   tellLeaf(way) {
+    if (this.isProbability) return `probability ${format(way.membership)}`;
     return `membership ${format(way.membership)} × confidence ${format(way.confidence)} = ${format(way.membership * way.confidence)}`;
   }
 
@@ -146,6 +156,7 @@ class Wolf extends Head {
   }
 
   glossary() {
+    if (this.isProbability) return [["Membership", "the probability of the tree’s class in a leaf."]];
     return [
       ["Membership", "the degree to which a row belongs to the tree’s class, from 0 to 1: a linear function of the features in the leaf."],
       ["Confidence", `the distance of the row from the ${this.facts.model.confidence === "path" ? "nearest" : "last"} hyperplane on its path, at most 1. It is not a probability.`],

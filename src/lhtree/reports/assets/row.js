@@ -200,12 +200,13 @@ function showAnswer(explorer) {
       el("p", { class: "answer", id: "prediction", "data-class": best }, named(classes[best]), ` (probability ${percent(score.proba[best])})`)),
     bars(order.map((c) => ({ name: classes[c], value: score.proba[c], exact: score.proba[c], figure: percent(score.proba[c]), own: colour(c) })), { both: false, most: 1 }),
     score.uncalibrated ? el("p", { class: "note", id: "calibrated" }, `Probabilities are calibrated; before calibration this class has ${percent(score.uncalibrated[best])}.`) : null,
-    !score.wolf || score.fallback || score.uncalibrated ? null : el("p", { class: "note" }, "Probabilities are shares of the WOLF values (membership × confidence): ", ...join(order.slice(0, 2).map((c) => [named(classes[c]), ` ${format(score.wolf[c], 3)}`])), "."),
+    !score.wolf || model.head.isProbability || score.fallback || score.uncalibrated ? null : el("p", { class: "note" }, "Probabilities are shares of the WOLF values (membership × confidence): ", ...join(order.slice(0, 2).map((c) => [named(classes[c]), ` ${format(score.wolf[c], 3)}`])), "."),
     describeTruth(explorer),
     el("p", { id: "sentence" }, ...describe(facts, model, values, score, best)),
     showContributions(facts, model, values, score, best),
     score.rawScore ? unfold("Raw scores", () => table(["class", "raw score", "probability"],
       classes.map((_, c) => [tag(facts, c), format(score.rawScore[c]), percent(score.proba[c])])))
+    : model.head.isProbability ? null
     : unfold("WOLF, membership and confidence", () => table(["class", "WOLF", "membership", "confidence"],
       classes.map((_, c) => [tag(facts, c), format(score.wolf[c]), format(score.membership[c]), format(score.confidence[c])]))),
   ];
