@@ -5,25 +5,11 @@ import pandas as pd
 import pytest
 
 from lhtree import AdditiveLHTClassifier, AdditiveLHTRegressor
+from support.additive import FAST, make_people
 from support.spreadsheet import calculate
 
-FAST = {"n_bags": 3, "max_iter": 60, "n_iter_no_change": 10, "random_state": 0, "max_steps": 6}
-
-
-def make_rows(n=300):
-    """Return rows with gaps and categories, and scores to predict."""
-    random = np.random.default_rng(0)
-    X = pd.DataFrame(
-        {
-            "age": random.integers(18, 80, n).astype(float),
-            "town": pd.Categorical(random.choice(["north", "North", 'the "west"'], n)),
-            "income": random.lognormal(3.0, 1.0, n).round(2),
-        }
-    )
-    score = (50 - X["age"]) / 12 + (X["town"] == "North") + ((X["age"] > 40) ^ (X["income"] > 20))
-    X.loc[random.random(n) < 0.1, "income"] = np.nan
-    X.loc[random.random(n) < 0.1, "town"] = None
-    return X, score.to_numpy() + random.normal(0, 0.5, n)
+STEPS = FAST | {"max_steps": 6}
+TOWNS = ("north", "North", 'the "west"')
 
 
 def calculate_rows(formula, X):
@@ -39,8 +25,8 @@ def calculate_rows(formula, X):
 
 @pytest.mark.parametrize("interactions", [0, [("age", "income"), ("age", "town")]])
 def test_formulas_of_classes_are_the_model(interactions):
-    X, score = make_rows()
-    model = AdditiveLHTClassifier(interactions, **FAST).fit(X, np.where(score > 1, "bad", "good"))
+    X, score = make_people(towns=TOWNS)
+    model = AdditiveLHTClassifier(interactions, **STEPS).fit(X, np.where(score > 1, "bad", "good"))
     X = pd.concat([X, X.iloc[:1].assign(town="East"), X.iloc[:1].assign(age=-5.0)]).astype({"town": object})
     assert calculate_rows(model.to_excel(), X) == model.predict(X).tolist()
     proba = calculate_rows(model.to_excel(output="probability"), X)
@@ -51,33 +37,33 @@ def test_formulas_of_classes_are_the_model(interactions):
 
 @pytest.mark.parametrize("loss", ["squared_error", "poisson"])
 def test_formulas_of_numbers_are_the_model(loss):
-    X, score = make_rows()
-    model = AdditiveLHTRegressor(loss, interactions=1, **FAST).fit(X, np.exp(score / 4))
+    X, score = make_people(towns=TOWNS)
+    model = AdditiveLHTRegressor(loss, interactions=1, **STEPS).fit(X, np.exp(score / 4))
     np.testing.assert_allclose(calculate_rows(model.to_excel(), X), model.predict(X), rtol=1e-12)
 
 
 def test_formulas_refer_to_their_row():
-    X, score = make_rows()
-    formula = AdditiveLHTRegressor(interactions=0, **FAST).fit(X, score).to_excel(row=7)
+    X, score = make_people(towns=TOWNS)
+    formula = AdditiveLHTRegressor(interactions=0, **STEPS).fit(X, score).to_excel(row=7)
     assert 'IF(A7="",0,LOOKUP(A7,{-9E+307,' in formula
-    assert 'IF(EXACT(B7,"North"),' in formula
+    assert 'IF(EXACT(C7,"north"),' in formula
     assert '"the ""west"""' in formula
     assert "2" not in {token[1:] for token in formula.split("(") if token[:1] in "ABC"}
 
 
 def test_unsuitable_models_and_arguments_are_rejected(rejects):
-    X, score = make_rows()
-    numbers = AdditiveLHTRegressor(interactions=0, **FAST).fit(X, score)
+    X, score = make_people(towns=TOWNS)
+    numbers = AdditiveLHTRegressor(interactions=0, **STEPS).fit(X, score)
     with rejects:
         numbers.to_excel(0)
     with rejects:
         numbers.to_excel(output="probability")
     with rejects:
-        AdditiveLHTClassifier(0, **FAST).fit(X, np.digitize(score, [0, 2])).to_excel()
+        AdditiveLHTClassifier(0, **STEPS).fit(X, np.digitize(score, [0, 2])).to_excel()
     with rejects:
-        AdditiveLHTRegressor(interactions=0, max_one_hot=2, **FAST).fit(X, score).to_excel()
+        AdditiveLHTRegressor(interactions=0, max_one_hot=2, **STEPS).fit(X, score).to_excel()
     many = X.assign(town=pd.Categorical([f"t{i % 70:02}" for i in range(len(X))]))
     with rejects:
-        AdditiveLHTRegressor(interactions=0, max_one_hot=100, **FAST).fit(many, score).to_excel()
+        AdditiveLHTRegressor(interactions=0, max_one_hot=100, **STEPS).fit(many, score).to_excel()
     with rejects:
-        AdditiveLHTRegressor(interactions=3, **FAST | {"max_steps": None}).fit(X, score).to_excel()
+        AdditiveLHTRegressor(interactions=3, **STEPS | {"max_steps": None}).fit(X, score).to_excel()

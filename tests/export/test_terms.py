@@ -10,25 +10,9 @@ import psycopg
 import pytest
 
 from lhtree import AdditiveLHTClassifier, AdditiveLHTRegressor, export_sql
+from support.additive import FAST, make_people
 
-FAST = {"n_bags": 3, "max_iter": 60, "n_iter_no_change": 10, "random_state": 0}
 KINDS = {"town": "TEXT COLLATE NOCASE", "plan": "INTEGER"}
-
-
-def make_rows(n=300, seed=0):
-    """Return rows with gaps, text and whole numbers as categories, and scores to predict."""
-    random = np.random.default_rng(seed)
-    X = pd.DataFrame(
-        {
-            "age": random.integers(18, 80, n).astype(float),
-            'in"come': random.lognormal(3.0, 1.0, n).round(2),
-            "town": pd.Categorical(random.choice(["north", "North", "o'west"], n)),
-        }
-    )
-    score = (50 - X["age"]) / 12 + (X["town"] == "North") + ((X["age"] > 40) ^ (X['in"come'] > 20))
-    X.loc[random.random(n) < 0.1, 'in"come'] = np.nan
-    X.loc[random.random(n) < 0.1, "town"] = None
-    return X, score.to_numpy() + random.normal(0, 0.5, n)
 
 
 def disturb(model, X):
@@ -62,7 +46,7 @@ def fill(connection, frame, mark="?"):
 
 
 def fit(kind):
-    X, score = make_rows()
+    X, score = make_people(income='in"come')
     options = FAST | {"interactions": [("age", 'in"come'), ("age", "town")]}
     if kind == "number":
         return AdditiveLHTRegressor(**options).fit(X, 1000.0 * score), X
@@ -106,7 +90,7 @@ def test_postgresql(postgresql, kind):
 
 
 def test_every_column_has_one_case():
-    X, score = make_rows()
+    X, score = make_people(income='in"come')
     model = AdditiveLHTClassifier(0, max_steps=3, **FAST).fit(X, score > 1)
     text = export_sql(model)
     part = text[text.index("terms_ AS") : text.index("sums_ AS")]
@@ -144,7 +128,7 @@ def test_edges_far_from_the_centre_are_kept():
 
 
 def test_rows_with_infinite_values_have_no_prediction():
-    X, score = make_rows()
+    X, score = make_people(income='in"come')
     model = AdditiveLHTRegressor(interactions=0, **FAST).fit(X, score)
     with closing(sqlite3.connect(":memory:")) as connection:
         fill(connection, X.iloc[:1].assign(age=np.inf).astype({"town": object}))

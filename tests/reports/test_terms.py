@@ -8,29 +8,13 @@ from sklearn.datasets import load_wine
 from lhtree import AdditiveLHTClassifier, AdditiveLHTRegressor
 from lhtree.reports._facts import LabelledTable, summarise
 from lhtree.reports._terms import _count_bars
+from support.additive import FAST, make_people
 from support.browser import unfold
-
-FAST = {"n_bags": 3, "max_iter": 60, "n_iter_no_change": 10, "random_state": 0}
-
-
-def make_rows(n=400):
-    """Return rows with gaps and categories, and numbers to predict with an interaction."""
-    random = np.random.default_rng(0)
-    X = pd.DataFrame(
-        {
-            "age": random.integers(18, 80, n).astype(float),
-            "income": random.lognormal(3.0, 1.0, n),
-            "town": pd.Categorical(random.choice(["north", "south"], n)),
-        }
-    )
-    y = X["age"] / 20 + (X["town"] == "south") + 3 * ((X["age"] > 40) ^ (X["income"] > 20))
-    X.loc[random.random(n) < 0.1, "income"] = np.nan
-    return X, y.to_numpy()
 
 
 @pytest.fixture(scope="module")
 def numbers():
-    X, y = make_rows()
+    X, y = make_people(400, towns=("north", "south"))
     return AdditiveLHTRegressor(interactions=[("age", "income")], **FAST).fit(X, y), X, y
 
 
@@ -69,7 +53,7 @@ def test_page_shows_curves_in_place_of_trees(open_report, numbers, width):
 
 
 def test_columns_of_many_categories_are_named_as_means():
-    X, _ = make_rows()
+    X, _ = make_people(400, towns=("north", "south"))
     y = np.where(X["town"] == "south", X["age"], -X["age"])
     model = AdditiveLHTRegressor(interactions=[("age", "town")], max_one_hot=1, **FAST).fit(X, y)
     facts = summarise(model, LabelledTable(X, y), None, title=None, max_bytes=2**20)

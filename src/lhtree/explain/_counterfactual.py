@@ -120,7 +120,7 @@ class Counterfactuals(list[Counterfactual]):
         return "\n".join(map(str, self)) if self.reason is None else self.reason
 
 
-class Limits(NamedTuple):
+class ChangeLimits(NamedTuple):
     """Limits to changes of features, shape (m,) each."""
 
     immutable: NDArray[np.bool_]
@@ -129,10 +129,10 @@ class Limits(NamedTuple):
     whole: NDArray[np.bool_]
 
 
-def take_limits(fitted: Model, given: Mapping[str, Any]) -> Limits:
+def take_limits(fitted: Model, given: Mapping[str, Any]) -> ChangeLimits:
     """Return the limits of features: the given columns, else the columns that the model declares."""
     known = (fitted.declared or {}) | {name: own for name, own in given.items() if own is not None}
-    limits = Limits(*(_check_limited(fitted, known.get(name, ()), name) for name in DECLARED))
+    limits = ChangeLimits(*(_check_limited(fitted, known.get(name, ()), name) for name in DECLARED))
     if limits.immutable.all() or (limits.rising & limits.falling).any():
         raise ValueError(
             "no column may change, or one may only rise and only fall: pass fewer immutable, rising or falling columns."
@@ -162,7 +162,7 @@ def find_counterfactuals(
     if plausible and joint is not None:
         farthest = max(joint.limit, float(joint.distances(fitted, x[None])[0]))
 
-    def attempt(limits: Limits, may_change: NDArray[np.bool_], farthest: float) -> list[Counterfactual]:
+    def attempt(limits: ChangeLimits, may_change: NDArray[np.bool_], farthest: float) -> list[Counterfactual]:
         task, may_change = _set_task(goal, x, may_change, limits, farthest)
         return _find(task, may_change, n)
 
@@ -174,7 +174,7 @@ def find_counterfactuals(
             reason="Changes that suffice lead to rows unlike the training rows: pass plausible=False to see them."
         )
     anything, nothing = np.ones_like(may_change), np.zeros_like(may_change)
-    if attempt(Limits(nothing, nothing, nothing, limits.whole), anything, math.inf):
+    if attempt(ChangeLimits(nothing, nothing, nothing, limits.whole), anything, math.inf):
         return Counterfactuals(
             reason="The columns that may change, in the directions allowed, do not suffice: allow more of them."
         )
@@ -184,7 +184,7 @@ def find_counterfactuals(
 
 
 def _set_task(
-    goal: Goal, x: NDArray[np.float64], may_change: NDArray[np.bool_], limits: Limits, farthest: float
+    goal: Goal, x: NDArray[np.float64], may_change: NDArray[np.bool_], limits: ChangeLimits, farthest: float
 ) -> tuple[Task, NDArray[np.bool_]]:
     """Return the search, and the features that may change, including features of categories."""
     fitted, may_change = goal.fitted, may_change & ~limits.immutable

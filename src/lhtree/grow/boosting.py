@@ -41,7 +41,7 @@ from .race import (
     CAPACITIES,
     RACED,
     Fold,
-    Grown,
+    FoldTrees,
     Race,
     RacedRows,
     Rivals,
@@ -371,7 +371,7 @@ def _choose(
         rate: float,
         n_rounds: int,
         patience: int,
-        earlier: Grown | None,
+        earlier: FoldTrees | None,
     ) -> dict[str, Any]:
         found = _grow(
             coded_rows,

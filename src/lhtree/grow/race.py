@@ -126,7 +126,7 @@ def round_rate(rate: float) -> float:
     return float(f"{rate:.4g}")
 
 
-class Grown(NamedTuple):
+class FoldTrees(NamedTuple):
     """Trees of a run on the rows of a fold, and the scores before the first round."""
 
     trees: Trees
@@ -137,7 +137,7 @@ class Grow(Protocol):
     """Grows rounds of trees on the rows of a fold that are not held out."""
 
     def __call__(
-        self, changes: dict[str, Any], rate: float, n_rounds: int, patience: int, earlier: Grown | None
+        self, changes: dict[str, Any], rate: float, n_rounds: int, patience: int, earlier: FoldTrees | None
     ) -> dict[str, Any]:
         """Return the result of ``_core.boost_rows`` with changed settings, after the trees of ``earlier``."""
 
@@ -158,7 +158,7 @@ class Run:
         self.row_losses = np.empty(0)  # of every held-out row, fold by fold, after the best round of the fold
         self.is_over = False  # the loss has not improved for a while
         self._folds = folds
-        self._grown: list[Grown] = []  # of every fold
+        self._grown: list[FoldTrees] = []  # of every fold
 
     @property
     def best(self) -> int:
@@ -184,7 +184,7 @@ class Run:
         if self.is_over or n_more <= 0:
             return
         patience = _PATIENCE if len(self._folds) == 1 else n_more
-        earlier: Sequence[Grown | None] = self._grown or [None] * len(self._folds)
+        earlier: Sequence[FoldTrees | None] = self._grown or [None] * len(self._folds)
         found = [
             fold.grow(self.changes, self.rate, n_more, patience, grown)
             for fold, grown in zip(self._folds, earlier, strict=True)
@@ -199,7 +199,7 @@ class Run:
         if len(self._folds) > 1:
             self.is_over = len(self.losses) - 1 - self.best >= _PATIENCE
         self._grown = [
-            Grown(
+            FoldTrees(
                 Trees(**one["trees"]) if grown is None else grown.trees + Trees(**one["trees"]), one["first"]
             )
             for grown, one in zip(earlier, found, strict=True)
