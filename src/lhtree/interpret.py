@@ -222,6 +222,16 @@ class Interpretable:
         Rules
             ``print(rules)`` shows sentences; ``to_python()`` and ``to_excel()`` return a formula with the same
             predictions. Other models raise an error: only a compact tree is small enough.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_wine
+        >>> from lhtree import CompactLHTClassifier
+        >>> X, y = load_wine(return_X_y=True, as_frame=True)
+        >>> print(CompactLHTClassifier(max_leaf_nodes=2, max_terms=1).fit(X[:130], y[:130]).rules())
+        1. If proline is below 760: class 1 (probability 0.96, 69 rows).
+        2. If proline is at least 760: class 0 (probability 0.93, 61 rows).
+        A missing number counts as: proline 710.
         """
         from .describe.outline import read_outline
         from .describe.rules import Rules
@@ -231,9 +241,9 @@ class Interpretable:
     def predict_or_abstain(
         self, X: Any, threshold: float | None = None, coverage: float | None = None
     ) -> Decisions:
-        """Predict the rows with large WOLF values and leave the others undecided.
+        """Predict the rows that the model is sure of, and leave the others undecided.
 
-        For a boosted model or a compact tree, the largest probability of a row takes the place of its largest WOLF
+        A row is as sure as its largest probability; for ``LHTClassifier`` and ``LHForestClassifier``, its largest WOLF
         value. Pass exactly one of ``threshold`` and ``coverage``.
 
         Parameters
@@ -241,9 +251,9 @@ class Interpretable:
         X : array-like of shape (n, m)
             Samples.
         threshold : float of at least 0, optional
-            The model abstains where the largest WOLF value of a row is below it.
+            The model abstains where the largest probability or WOLF value of a row is below it.
         coverage : float from 0 to 1, optional
-            Minimum share of rows to decide: those with the largest WOLF values, including ties.
+            Minimum share of rows to decide: the surest ones, including ties.
 
         Returns
         -------
@@ -253,11 +263,11 @@ class Interpretable:
         Examples
         --------
         >>> from sklearn.datasets import load_breast_cancer
-        >>> from lhtree import LHTClassifier
+        >>> from lhtree import LHBoostClassifier
         >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-        >>> model = LHTClassifier().fit(X[:400], y[:400])
+        >>> model = LHBoostClassifier(random_state=0).fit(X[:400], y[:400])
         >>> model.predict_or_abstain(X[400:], coverage=0.9)
-        153 of 169 rows decided (coverage 0.905); the others have a WOLF value below 0.3311
+        153 of 169 rows decided (coverage 0.905); the others have a probability below 0.9208
         """
         from .evaluation.decisions import decide
 

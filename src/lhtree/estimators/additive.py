@@ -177,6 +177,16 @@ class BaseAdditive(CodedPredictor):
         -------
         Editor
             Its method ``finish()`` returns the edited model; ``edits_`` lists all edits.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from lhtree import AdditiveLHTRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> model = AdditiveLHTRegressor(interactions=0, random_state=0).fit(X[:300], y[:300])
+        >>> edited = model.edit(X[300:], y[300:]).drop("sex", reason="it must not matter").finish()
+        >>> edited.edits_[0]["operation"], edited.edits_[0]["reason"]
+        ('drop', 'it must not matter')
         """
         return Editor(self, X, y)
 
@@ -362,7 +372,7 @@ class AdditiveLHTClassifier(Classifier, BaseAdditive):
         return PointsTable(base_points, factor, offset, good, scales, tuple(points), rounded)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Raw scores: the log odds of the second of two classes, shape (n,), else one per class, shape (n, K)."""
+        """Return raw scores: log odds of the second of two classes, shape (n,), else one per class, shape (n, K)."""
         raw = self._score(Scorer.raw_score, X, self._model)
         return raw[:, 0] if raw.shape[1] == 1 else raw  # type: ignore[no-any-return]
 

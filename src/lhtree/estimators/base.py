@@ -455,7 +455,8 @@ ALL = """
 categorical_features : "from_dtype", None or list
     Categorical columns, which are one-hot encoded up to ``max_one_hot`` categories. "from_dtype": the string and
     categorical columns of a pandas or polars DataFrame. A list gives names, indices or a mask. None: all columns
-    are numeric. A missing category has no influence.
+    are numeric. Boosted and additive models learn the effect of a missing category; in other models it counts as the
+    typical one.
 n_jobs : int or None
     Number of threads; -1 uses all cores. Results do not depend on it.
 random_state : int, RandomState or None
@@ -469,7 +470,7 @@ class_weight : "balanced", dict or None
     Class weights, multiplied with ``sample_weight``.
 positive : class label or None
     The class of interest, such as "default": evaluations, explanations, reasons and reports describe it, and
-    ``monotonic_cst`` refers to its probability. It is stored in the model and does not change predictions.
+    monotonic constraints refer to its probability. It is stored in the model and does not change predictions.
 calibrate : {None, "sigmoid", "isotonic"}
     Calibrate the probabilities, with a sigmoid of log-odds or an isotonic map for each class, learned by 5-fold
     cross-fitting and kept where held-out rows gain by it; fitting takes six times as long. With fewer than 1,000

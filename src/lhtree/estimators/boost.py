@@ -133,11 +133,12 @@ intervals : bool
 @document(ALL, CLASSIFIER, _BOOST, _CLASSIFIER)
 @dataclass(eq=False, repr=False)
 class LHBoostClassifier(Classifier, BaseBoost):
-    """Boosted hyperplane trees: rounds of small trees, each a Newton step on the log loss of the rounds before it.
+    """Boosted trees, the first model to try: good predictions and probabilities with little effort.
 
-    Every level of a tree is cut along a single feature or along a hyperplane over a few of them, whichever gains more.
-    All blocks of a level share its cut, unless ``growth="free"``. Parameters
-    that scikit-learn's ``HistGradientBoostingClassifier`` also has mean the same, unless noted.
+    Trees are added in rounds, each a Newton step on the log loss of the rounds before it. Every level of a tree is cut
+    along a single feature or along a hyperplane over a few of them, whichever gains more. All blocks of a level share
+    its cut, unless ``growth="free"``. Parameters that scikit-learn's ``HistGradientBoostingClassifier`` also has mean
+    the same, unless noted.
 
     Parameters
     ----------
@@ -237,11 +238,12 @@ class LHBoostClassifier(Classifier, BaseBoost):
 @document(ALL, REGRESSOR, _BOOST, _REGRESSOR)
 @dataclass(eq=False, repr=False)
 class LHBoostRegressor(IntervalRegressor, BaseBoost):
-    """Boosted hyperplane trees: rounds of small trees, each a Newton step on the loss of the rounds before it.
+    """Boosted trees that predict a number, the first model to try.
 
-    Every level of a tree is cut along a single feature or along a hyperplane over a few of them, whichever gains more.
-    All blocks of a level share its cut, unless ``growth="free"``. Parameters
-    that scikit-learn's ``HistGradientBoostingRegressor`` also has mean the same, unless noted.
+    Trees are added in rounds, each a Newton step on the loss of the rounds before it. Every level of a tree is cut
+    along a single feature or along a hyperplane over a few of them, whichever gains more. All blocks of a level share
+    its cut, unless ``growth="free"``. Parameters that scikit-learn's ``HistGradientBoostingRegressor`` also has mean
+    the same, unless noted.
 
     Parameters
     ----------

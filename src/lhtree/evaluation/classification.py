@@ -201,7 +201,7 @@ class Evaluation:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """All metrics as plain values that can be written as JSON."""
+        """Return all metrics as plain values that can be written as JSON."""
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return fields | {
             "classes": [

@@ -149,9 +149,9 @@ def threshold_for(sureness: NDArray[np.float64], coverage: float) -> float:
 
 
 def coverage_curve(model: Any, X: Any, y: Any) -> CoverageCurve:
-    """Accuracy at each coverage: on the rows that the model would decide, for every threshold.
+    """Return the accuracy at each coverage: on the rows that the model would decide, for every threshold.
 
-    Thresholds are WOLF values; for a boosted model or a compact tree, probabilities.
+    Thresholds are probabilities; for ``LHTClassifier`` and ``LHForestClassifier``, WOLF values.
 
     Parameters
     ----------

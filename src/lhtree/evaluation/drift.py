@@ -116,7 +116,7 @@ class Drift:
         return frame.set_index("column")
 
     def to_dict(self) -> dict[str, Any]:
-        """All results as plain values that can be written as JSON."""
+        """Return all results as plain values that can be written as JSON."""
         return {
             "period": self.period,
             "n_rows": self.n_rows,

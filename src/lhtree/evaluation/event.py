@@ -108,7 +108,7 @@ class EventScores:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """All scores as plain values that can be written as JSON."""
+        """Return all scores as plain values that can be written as JSON."""
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return fields | {
             "positive": make_plain(self.positive),

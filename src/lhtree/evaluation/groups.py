@@ -127,7 +127,7 @@ class Groups:
         return frame.set_index(["by", "group", "measure"])
 
     def to_dict(self) -> dict[str, Any]:
-        """All scores as plain values that can be written as JSON."""
+        """Return all scores as plain values that can be written as JSON."""
         return {
             "positive": make_plain(self.positive),
             "reference": self.reference,

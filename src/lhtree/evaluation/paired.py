@@ -107,7 +107,7 @@ class Comparison:
         return frame.set_index(["by", "group"])
 
     def to_dict(self) -> dict[str, Any]:
-        """All results as plain values that can be written as JSON."""
+        """Return all results as plain values that can be written as JSON."""
         return {
             "names": list(self.names),
             "n_rows": self.n_rows,

@@ -146,7 +146,7 @@ class RegressionEvaluation:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """All metrics as plain values that can be written as JSON."""
+        """Return all metrics as plain values that can be written as JSON."""
         return {name: getattr(self, name) for name in self.__dataclass_fields__} | {
             "quantile": None if self.quantile is None else self.quantile._asdict(),
             "intervals": None if self.intervals is None else self.intervals._asdict(),
@@ -239,7 +239,7 @@ class OutputEvaluations:
         return cls(len(part.actual), outputs, None if quantiles is None else _score_intervals(part))
 
     def to_dict(self) -> dict[str, Any]:
-        """All metrics as plain values that can be written as JSON."""
+        """Return all metrics as plain values that can be written as JSON."""
         return {
             "n_rows": self.n_rows,
             "outputs": {name: one.to_dict() for name, one in self.outputs.items()},

@@ -164,7 +164,7 @@ def plot_path(
     max_steps: int = 5,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw why a row got its prediction: its path through a tree, or the contributions of its features in a forest.
+    """Draw why a row got its prediction: its path through a tree, or, with many trees, contributions.
 
     For a tree, every block shows the terms that add up to y, and the leaf those that add up to p̂. For a forest, a
     waterfall starts at the share of the class in the training data, adds the largest contributions (means over all
