@@ -100,3 +100,10 @@ def test_axes_leave_out_few_extreme_values(open_report):
     assert curves["even"]["span"] == curves["even"]["whole"] == (0.0, 1.0)
     texts = open_report(model, X, y).locator("#terms svg text").all_text_contents()
     assert sum("… 10,000" in text for text in texts) == 1
+
+
+def test_page_names_the_class_of_the_curves(open_report):
+    X, y = make_people(400, towns=("north", "south"))
+    labels = np.where(y > np.median(y), "high", "low")
+    page = open_report(AdditiveLHTClassifier(interactions=0, **FAST).fit(X, labels), X, labels)
+    assert "in raw score (log odds of low), and a constant" in page.inner_text("#trees-hint")

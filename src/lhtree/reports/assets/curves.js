@@ -1,6 +1,6 @@
 // The curves and surfaces of an additive model, in place of its trees.
 
-import { bars, brief, choose, count, cut, digitsBetween, draw, el, find, format, renew, responsive, short, signed, table, unfold } from "./draw.js";
+import { bars, brief, choose, count, cut, digitsBetween, draw, el, find, format, named, renew, responsive, short, signed, table, unfold } from "./draw.js";
 import { roundTicks } from "./effects.js";
 import { decodeArray } from "./model.js";
 
@@ -20,7 +20,8 @@ export function showTerms(facts, model) {
   find("trees-title").textContent = facts.surfaces.length ? "Curves and surfaces" : "Curves";
   document.querySelector('nav a[href="#trees"]').textContent = "Curves";
   const { unit } = model.head;
-  find("trees-hint").append(`This is the whole model: a prediction is the sum of one value per chart, in ${unit.name}, and a constant. Bands are standard errors. Grey: where the rows are. All curves have the same scale. An axis that ends with “…” leaves out a few extreme values.`);
+  const ofClass = facts.classes.length === 2 ? [" (log odds of ", named(facts.classes[1]), ")"] : [];
+  find("trees-hint").append(`This is the whole model: a prediction is the sum of one value per chart, in ${unit.name}`, ...ofClass, `, and a constant. Bands are standard errors. Grey: where the rows are. All curves have the same scale. An axis that ends with “…” leaves out a few extreme values.`);
   const many = facts.n_scores > 1;
   let cls = 0;
   const place = el("div", {});
