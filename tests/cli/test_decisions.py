@@ -38,19 +38,8 @@ def test_fit_records_where_a_model_comes_from(capsys, tmp_path):
     table["day"] = [f"2026-{1 + i // 28:02d}-{1 + i % 28:02d}" for i in range(300)]
     table.to_csv("dated.csv", index=False)
     table.assign(day=pd.to_datetime(table["day"])).to_parquet("dated.parquet")
-    options = (
-        "--target",
-        "y",
-        "--rounds",
-        20,
-        "--positive",
-        "sold",
-        "--holdout",
-        0.2,
-        "--holdout-by",
-        "day",
-        "--quiet",
-    )
+    options = ("--target", "y", "--rounds", 20, "--positive", "sold", "--quiet")
+    options += ("--holdout", 0.2, "--holdout-by", "day")
     succeed(capsys, "fit", "dated.csv", *options, "--out", "dated.lht")
     succeed(capsys, "fit", "dated.parquet", *options, "--out", "same.lht")
     same, other = (lhtree.inspect(name)["provenance"]["holdout"] for name in ("same.lht", "dated.lht"))
@@ -68,24 +57,8 @@ def test_fit_records_where_a_model_comes_from(capsys, tmp_path):
     shown = succeed(capsys, "inspect", "dated.lht").out
     for text in ("dated.csv", "positive class  sold", "the last by day", "Settings in use"):
         assert text in shown
-    assert (
-        "neither a number nor a date"
-        in fail(
-            *(
-                capsys,
-                "fit",
-                "data.csv",
-                "--target",
-                "y",
-                "--out",
-                "x.lht",
-                "--holdout",
-                0.2,
-                "--holdout-by",
-                "shop",
-            )
-        ).err
-    )
+    wrong = ["fit", "data.csv", "--target", "y", "--out", "x.lht", "--holdout", "0.2", "--holdout-by", "shop"]
+    assert "neither a number nor a date" in fail(capsys, *wrong).err
 
 
 def test_reasons_of_predict_and_explain_are_those_of_python(capsys, tmp_path):
@@ -130,20 +103,9 @@ def test_compare_names_both_files(capsys):
 
 
 def test_document_is_written_from_tables(capsys, tmp_path):
-    succeed(
-        *(capsys, "document", "boosted.lht", "--data", "test.csv", "--target", "y", "--by", "colour"),
-        *(
-            "--challenger",
-            "tree.lht",
-            "--period",
-            "new.csv",
-            "--text",
-            "purpose=Orders",
-            "--out",
-            "a.md",
-            "--quiet",
-        ),
-    )
+    command = "document boosted.lht --data test.csv --target y --by colour --challenger tree.lht"
+    more = "--period new.csv --text purpose=Orders --out a.md --quiet"
+    succeed(capsys, *f"{command} {more}".split())
     text = (tmp_path / "a.md").read_text(encoding="utf-8")
     assert [part in text for part in ("Orders", "By colour", "challenger", "new: ", "sha256")] == [True] * 5
     assert "--out a.pdf" in fail(capsys, "document", "boosted.lht", "--out", "a.pdf").err

@@ -147,18 +147,9 @@ class TestUsage:
 CELLS = st.sampled_from(
     [
         *"1?-,;\t\r\0 '\"é😀",
-        "2.5",
         "",
-        "NA",
-        "red",
-        '""',
-        '"a',
         "a\nb",
-        "inf",
-        "1e999",
-        "2024-01-01",
-        "1,5",
-        "#1",
+        *["2.5", "NA", "red", '""', '"a', "inf", "1e999", "2024-01-01", "1,5", "#1"],
     ]
 )
 ROWS = st.lists(st.lists(CELLS, min_size=0, max_size=6).map(",".join), max_size=12)

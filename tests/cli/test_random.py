@@ -24,22 +24,8 @@ MODELS = ["model.lht", "tree.lht", "boosted.lht", "compact.lht", "weights.lht"]
 ODD_FILES = ["", "nowhere.csv", "folder", ".", "empty", "noise", "data.csv/inside", "-", "--", "\x1b[31m"]
 ODD = [
     "",
-    "0",
-    "-1",
-    "1",
-    "3",
-    "0.5",
-    "nan",
-    "inf",
-    "x",
-    "y",
-    "größe",
-    "a=b",
-    "=",
-    "--json",
-    "😀",
     "\n",
-    "1,5",
+    *["0", "-1", "1", "3", "0.5", "nan", "inf", "x", "y", "größe", "a=b", "=", "--json", "😀", "1,5"],
 ]
 OUT = ["new.lht", "new.csv", "new.parquet", "new.html", "new.c", "new.sql", "new/", "new", "nowhere/new.csv"]
 COLUMNS = ["y", "weight", "size", "colour", "shop", "Size"]

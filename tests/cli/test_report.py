@@ -69,21 +69,8 @@ class TestSheet:
         lhtree.save(model, "sizes.lht")
         y = X.pop("size")
         lhtree.sheet(model, "expected.html", X, y, row=3)
-        succeed(
-            capsys,
-            *[
-                "sheet",
-                "sizes.lht",
-                "test.csv",
-                "-t",
-                "size",
-                "--drop-missing-target",
-                "--row",
-                "3",
-                "-o",
-                "s.html",
-            ],
-        )
+        command = "sheet sizes.lht test.csv -t size --drop-missing-target --row 3 -o s.html"
+        succeed(capsys, *command.split())
         assert Path("s.html").read_text(encoding="utf-8") == Path("expected.html").read_text(encoding="utf-8")
 
     def test_pdf(self, capsys):

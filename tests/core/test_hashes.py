@@ -21,20 +21,9 @@ BUNDLED = {"wine": datasets.load_wine, "wdbc": datasets.load_breast_cancer}  # w
 DIRECTIONS = ("mean_difference", "fisher", "mixed")
 # Arrays that all trees have; the others have a default.
 ARRAYS = (
-    "target",
-    "block_ptr",
-    "left",
-    "n_samples",
-    "weight",
-    "n_target",
-    "offset",
-    "intercept",
-    "hyperplane_ptr",
-    "hyperplane_feature",
-    "hyperplane_weight",
-    "membership_ptr",
-    "membership_feature",
-    "membership_slope",
+    *("target", "block_ptr", "left", "n_samples", "weight", "n_target", "offset", "intercept"),
+    *("hyperplane_ptr", "hyperplane_feature", "hyperplane_weight"),
+    *("membership_ptr", "membership_feature", "membership_slope"),
 )
 VALUES = ("value_ptr", "value_class", "value")  # of trees of all classes
 SCORES = ("predict_proba", "predict_wolf", "predict_membership", "predict_confidence", "apply")

@@ -27,7 +27,7 @@ def calculate_rows(formula, X):
 def test_formulas_of_classes_are_the_model(interactions):
     X, score = make_people(towns=TOWNS)
     model = AdditiveLHTClassifier(interactions, **STEPS).fit(X, np.where(score > 1, "bad", "good"))
-    X = pd.concat([X, X.iloc[:1].assign(town="East"), X.iloc[:1].assign(age=-5.0)]).astype({"town": object})
+    X = pd.concat([X[::4], X[:1].assign(town="East"), X[:1].assign(age=-5.0)]).astype({"town": object})
     assert calculate_rows(model.to_excel(), X) == model.predict(X).tolist()
     proba = calculate_rows(model.to_excel(output="probability"), X)
     np.testing.assert_allclose(proba, model.predict_proba(X)[:, 1], rtol=1e-12)
@@ -39,7 +39,7 @@ def test_formulas_of_classes_are_the_model(interactions):
 def test_formulas_of_numbers_are_the_model(loss):
     X, score = make_people(towns=TOWNS)
     model = AdditiveLHTRegressor(loss, interactions=1, **STEPS).fit(X, np.exp(score / 4))
-    np.testing.assert_allclose(calculate_rows(model.to_excel(), X), model.predict(X), rtol=1e-12)
+    np.testing.assert_allclose(calculate_rows(model.to_excel(), X[::4]), model.predict(X[::4]), rtol=1e-12)
 
 
 def test_formulas_refer_to_their_row():

@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_digits, load_iris
 
 import lhtree
 from lhtree import LHBoostClassifier
-from lhtree.explain._contributions import find_base, find_contributions
 from lhtree.model.shares import split_classes
 from support.clouds import make_clouds
 
@@ -74,12 +74,9 @@ def test_a_tree_per_class_with_the_same_values_scores_the_same(data, model):
 
 
 def test_contributions_are_those_of_trees_per_class(data, model):
-    X = data[0][:20]
-    ours, theirs = np.empty((20, 3, 5)), np.empty((20, 3, 5))
-    find_contributions(model._model, X, ours)
-    find_contributions(split(model), X, theirs)
-    np.testing.assert_allclose(ours, theirs, rtol=0.0, atol=1e-12)
-    np.testing.assert_allclose(find_base(model._model), find_base(split(model)), rtol=1e-12)
+    ours, theirs = (lhtree.Scorer(one).explain_batch(data[0][:20]) for one in (model._model, split(model)))
+    assert len(ours.filter(like="contribution.").columns) == 5
+    pd.testing.assert_frame_equal(ours, theirs, rtol=0.0, atol=1e-12)
 
 
 def test_paths_show_the_predicted_class(data, model):

@@ -1,7 +1,5 @@
 """Ensembles of boosted trees and a forest."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from lhtree import LHEnsembleClassifier, LHEnsembleRegressor, load, load_scorer, save
+from lhtree import LHEnsembleClassifier, LHEnsembleRegressor
 from lhtree.estimators.ensemble import pool_numbers, pool_scores
 from reference.pooling import penalised_loss, pool_row
 from support.clouds import make_clouds
@@ -56,19 +54,6 @@ def test_contributions_add_up_to_raw_scores(fitted):
     for label in model.classes_.tolist():
         parts = explanation.base[label] + sum(explanation.contributions[label].values())
         assert parts == pytest.approx(explanation.raw_score[label], abs=1e-9)
-
-
-def test_saved_models_and_pickles_predict_the_same(fitted, tmp_path):
-    model, X, _ = fitted
-    path = tmp_path / "ensemble.lht"
-    save(model, path)
-    expected = model.predict_proba(X)
-    for other in (load(path), load_scorer(path), pickle.loads(pickle.dumps(model))):
-        np.testing.assert_array_equal(other.predict_proba(X), expected)
-    again = load(path)
-    np.testing.assert_array_equal(again.weights_, model.weights_)
-    assert again.cv_score_ == model.cv_score_
-    assert again.get_params() == model.get_params()
 
 
 def test_threads_do_not_change_the_model(fitted):
@@ -147,13 +132,6 @@ class TestNumbers:
         frame = model.explain_batch(X)
         parts = frame["base"] + frame.get("clipped", 0.0) + frame.filter(like="contribution.").sum(axis=1)
         np.testing.assert_allclose(parts, frame["prediction"], rtol=1e-9, atol=1e-9)
-
-    def test_saved_models_predict_the_same(self, numbers, tmp_path):
-        model, X, _ = numbers
-        save(model, tmp_path / "ensemble.lht")
-        again = load(tmp_path / "ensemble.lht")
-        np.testing.assert_array_equal(again.predict(X), model.predict(X))
-        np.testing.assert_array_equal(again.predict_interval(X), model.predict_interval(X))
 
     def test_intervals_cover_new_rows(self, numbers):
         model, X, y = numbers

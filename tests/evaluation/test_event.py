@@ -13,7 +13,6 @@ from sklearn.metrics import roc_auc_score
 import lhtree
 from lhtree import LHBoostClassifier, LHForestClassifier, LHTClassifier, choose_threshold, evaluate
 from lhtree.evaluation.event import EventScores, find_bands
-from lhtree.tables.errors import TableWarning
 from support.clouds import make_clouds
 
 PROBABILITIES = st.lists(
@@ -88,14 +87,14 @@ def test_declared_class_is_saved_and_used(tmp_path):
     assert evaluate(model, X, named, positive="repaid").event.positive == "repaid"
 
 
-def test_constraints_follow_the_positive_class():
+def test_constraints_follow_the_positive_class(rejects):
     generator = np.random.default_rng(1)
     X = generator.normal(size=(400, 2))
     y = (X[:, 0] + generator.normal(size=400) > 0).astype(int)
     plain = LHBoostClassifier(20, random_state=0, monotonic_cst=[1, 0]).fit(X, y)
     first = LHBoostClassifier(20, random_state=0, positive=0, monotonic_cst=[-1, 0]).fit(X, y)
     np.testing.assert_array_equal(plain.predict_proba(X), first.predict_proba(X))
-    with pytest.warns(TableWarning, match="opposes the training rows"):
+    with rejects.warning():
         LHBoostClassifier(5, random_state=0, positive=0, monotonic_cst=[1, 0]).fit(X, y)
 
 

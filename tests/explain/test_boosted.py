@@ -14,7 +14,6 @@ from sklearn.datasets import make_classification
 
 import lhtree
 from lhtree import LHBoostClassifier, LHTClassifier, coverage_curve, export_text
-from lhtree.explain._contributions import find_base, find_contributions
 from lhtree.model.model import read
 from lhtree.model.records import CALIBRATORS
 from lhtree.model.views import TreeViews
@@ -156,10 +155,11 @@ def test_slopes_and_clips_add_up(seed, n_classes, n_slopes, clip):
     mean = rng.normal(size=len(model.trees.membership_slope)).astype(np.float32)
     model = replace(model, trees=replace(model.trees, membership_mean=mean))
     X = boosted_rows(rng, model, 8)
-    out = np.zeros((8, n_classes, 4))
-    clipped = find_contributions(model, X, out)
+    frame = lhtree.Scorer(model).explain_batch(X)
+    out = frame.filter(like="contribution.").to_numpy().reshape(8, n_classes, 4)
+    base, clipped = (frame[name].to_numpy().reshape(8, n_classes) for name in ("base", "clipped"))
     raw = model.head.spread(model.score("raw_score", X), np.negative)
-    np.testing.assert_allclose(find_base(model) + clipped + out.sum(axis=2), raw, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(base + clipped + out.sum(axis=2), raw, rtol=0, atol=1e-9)
     explanation = lhtree.Scorer(model).explain(X[0])
     assert list(explanation.clipped.values()) == pytest.approx(clipped[0], abs=1e-12)
     for contributions, expected in zip(explanation.contributions.values(), out[0], strict=True):

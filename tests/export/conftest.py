@@ -1,6 +1,9 @@
+from contextlib import closing
+
 import pytest
 
 from support.exports import SERVER
+from support.hostile import open_engine
 
 
 @pytest.fixture(scope="module")
@@ -10,3 +13,11 @@ def server(postgresql_or_none):
         SERVER.append(postgresql_or_none)
     yield
     SERVER.clear()
+
+
+@pytest.fixture(params=["sqlite", "duckdb", "postgresql"])
+def engine(request):
+    """A dialect of SQL and a connection to an engine of it."""
+    server = request.getfixturevalue("postgresql") if request.param == "postgresql" else None
+    with closing(open_engine(request.param, server)) as connection:
+        yield request.param, connection

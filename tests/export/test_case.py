@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_wine
 
 from lhtree import CompactLHTClassifier, CompactLHTRegressor, export_sql
+from lhtree.export import sql
 from lhtree.scorer import Scorer
 from support.clouds import make_clouds
 from support.compact import CHAINS, make_model
+from support.exports import fill_table
 
 models = st.tuples(
     st.integers(0, 2**32 - 1),
@@ -24,19 +26,6 @@ models = st.tuples(
     st.integers(1, 9),
     st.sampled_from([3, None]),
 )
-KINDS = {"colour": "TEXT", "plan": "INTEGER"}
-
-
-def fill_table(connection, frame):
-    """Create table t with the rows of a frame, numbered by column n; missing cells are NULL."""
-    quoted = [f'"{name}" {KINDS.get(name, "DOUBLE PRECISION")}' for name in frame]
-    connection.execute(f"CREATE TEMPORARY TABLE t (n INTEGER, {', '.join(quoted)})")
-    rows = [[None if cell != cell else cell for cell in row] for row in frame.astype(object).to_numpy()]
-    is_plain = hasattr(connection, "executemany")  # psycopg has it in cursors only, and writes %s
-    command = f"INSERT INTO t VALUES ({', '.join(['?' if is_plain else '%s'] * (1 + frame.shape[1]))})"
-    (connection if is_plain else connection.cursor()).executemany(
-        command, [(n, *row) for n, row in enumerate(rows)]
-    )
 
 
 def check(connection, dialect, model):
@@ -46,7 +35,7 @@ def check(connection, dialect, model):
 
 def compare(connection, dialect, model, frame):
     scorer = Scorer(model)
-    fill_table(connection, frame)
+    fill_table(connection, frame, {"colour": "TEXT", "plan": "INTEGER"})
     query = export_sql(scorer, table="t", keys=["n"], dialect=dialect)
     found = sorted(connection.execute(query).fetchall())
     connection.execute("DROP TABLE t")
@@ -54,14 +43,14 @@ def compare(connection, dialect, model, frame):
     np.testing.assert_array_equal([row[2:] for row in found], scorer.predict_proba(frame))
 
 
-@settings(max_examples=40)
+@settings(max_examples=settings().max_examples * 2 // 5)
 @given(model=models)
 def test_sqlite(model):
     with closing(sqlite3.connect(":memory:")) as connection:
         check(connection, "sqlite", model)
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings().max_examples // 5)
 @given(model=models)
 def test_duckdb(model):
     with duckdb.connect() as connection:
@@ -123,20 +112,13 @@ def test_names_that_differ_in_case_only_are_numbered():
 
 
 @pytest.mark.parametrize("chain", CHAINS)
-def test_deep_trees(chain, request):
+def test_deep_trees(chain, engine):
     """SQLite parses about 19 CASE inside each other."""
-    made = make_model(0, left=CHAINS[chain])
-    with closing(sqlite3.connect(":memory:")) as connection:
-        compare(connection, "sqlite", *made)
-    with duckdb.connect() as connection:
-        compare(connection, "duckdb", *made)
-    with psycopg.connect(request.getfixturevalue("postgresql")) as connection:
-        compare(connection, "postgresql", *made)
+    dialect, connection = engine
+    compare(connection, dialect, *make_model(0, left=CHAINS[chain]))
 
 
 def test_sums_of_many_terms_are_rejected(monkeypatch, rejects):
-    from lhtree.export import sql
-
     model = Scorer(make_model(0, n_leaves=8)[0])
     widest = int(np.diff(model._model.trees.hyperplane_ptr).max())
     monkeypatch.setattr(sql, "_MOST_TERMS", widest - 1)

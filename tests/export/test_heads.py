@@ -18,7 +18,6 @@ from lhtree import (
     export_sql,
 )
 from lhtree.model.records import CALIBRATORS
-from lhtree.tables.errors import TableWarning
 from support.calibrations import give_calibration
 from support.clouds import make_clouds
 from support.hostile import Case, run_sql
@@ -121,9 +120,9 @@ def test_sqlite_reads_columns_without_a_name():
         np.testing.assert_array_equal(result.proba, model.predict_proba(X))
 
 
-def test_ignored_columns_may_have_no_name():
+def test_ignored_columns_may_have_no_name(rejects):
     X, y = make_clouds(80, 1, 2)
     X = pd.DataFrame({"": [f"row {i}" for i in range(80)], "x": X[:, 0]})
-    with pytest.warns(TableWarning, match="ignored"):
+    with rejects.warning():
         model = LHTClassifier().fit(X, y)
     assert export_sql(model, dialect="duckdb").startswith("WITH")

@@ -2,17 +2,15 @@
 
 import sqlite3
 from contextlib import closing
+from functools import cache
 
-import duckdb
 import numpy as np
 import pandas as pd
-import psycopg
 import pytest
 
 from lhtree import AdditiveLHTClassifier, AdditiveLHTRegressor, export_sql
 from support.additive import FAST, make_people
-
-KINDS = {"town": "TEXT COLLATE NOCASE", "plan": "INTEGER"}
+from support.exports import fill_table
 
 
 def disturb(model, X):
@@ -32,19 +30,7 @@ def disturb(model, X):
     return pd.concat(parts, ignore_index=True).astype({"town": object})
 
 
-def fill(connection, frame, mark="?"):
-    """Create table t with the rows of a frame, numbered by column n."""
-    kinds = KINDS if isinstance(connection, sqlite3.Connection) else {"town": "TEXT"}
-    columns = [
-        f'"{name.replace(chr(34), 2 * chr(34))}" {kinds.get(name, "DOUBLE PRECISION")}' for name in frame
-    ]
-    connection.execute(f"CREATE TEMPORARY TABLE t (n INTEGER, {', '.join(columns)})")
-    rows = [[None if cell != cell else cell for cell in row] for row in frame.astype(object).to_numpy()]
-    command = f"INSERT INTO t VALUES ({', '.join([mark] * (1 + frame.shape[1]))})"
-    many = connection if mark == "?" else connection.cursor()
-    many.executemany(command, [(n, *row) for n, row in enumerate(rows)])
-
-
+@cache
 def fit(kind):
     X, score = make_people(income='in"come')
     options = FAST | {"interactions": [("age", 'in"come'), ("age", "town")]}
@@ -58,35 +44,16 @@ def fit(kind):
     return AdditiveLHTClassifier(**options).fit(X, y), X
 
 
-KIND = pytest.mark.parametrize("kind", ["two", "three", "number", "log", "statistic"])
-
-
-def compare(connection, dialect, kind, mark="?"):
+@pytest.mark.parametrize("kind", ["two", "three", "number", "log", "statistic"])
+def test_every_engine_predicts_as_the_model(engine, kind):
+    dialect, connection = engine
     model, X = fit(kind)
     rows = disturb(model, X)
-    fill(connection, rows, mark)
+    fill_table(connection, rows, {"town": "TEXT COLLATE NOCASE" if dialect == "sqlite" else "TEXT"})
     found = sorted(connection.execute(export_sql(model, table="t", keys=["n"], dialect=dialect)).fetchall())
     assert [row[1] for row in found] == model.predict(rows).tolist()
     if kind in ("two", "three", "statistic"):
         np.testing.assert_array_equal([row[2:] for row in found], model.predict_proba(rows))
-
-
-@KIND
-def test_sqlite(kind):
-    with closing(sqlite3.connect(":memory:")) as connection:
-        compare(connection, "sqlite", kind)
-
-
-@KIND
-def test_duckdb(kind):
-    with duckdb.connect() as connection:
-        compare(connection, "duckdb", kind)
-
-
-@KIND
-def test_postgresql(postgresql, kind):
-    with psycopg.connect(postgresql) as connection:
-        compare(connection, "postgresql", kind, "%s")
 
 
 def test_every_column_has_one_case():
@@ -131,5 +98,5 @@ def test_rows_with_infinite_values_have_no_prediction():
     X, score = make_people(income='in"come')
     model = AdditiveLHTRegressor(interactions=0, **FAST).fit(X, score)
     with closing(sqlite3.connect(":memory:")) as connection:
-        fill(connection, X.iloc[:1].assign(age=np.inf).astype({"town": object}))
+        fill_table(connection, X.iloc[:1].assign(age=np.inf).astype({"town": object}), {"town": "TEXT"})
         assert connection.execute(export_sql(model, table="t")).fetchall() == [(None,)]

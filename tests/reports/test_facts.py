@@ -8,7 +8,6 @@ from sklearn.metrics import average_precision_score, confusion_matrix, f1_score,
 
 from lhtree import LHForestClassifier, LHTClassifier, evaluate
 from lhtree.reports import _figures, _trees
-from lhtree.reports._facts import LabelledTable
 from lhtree.reports._figures import ReportRows, choose_samples
 from lhtree.tables.encoding import Encoding
 from support.adult import make_adult
@@ -29,7 +28,7 @@ def wine():
 def test_figures_are_those_of_the_model_on_the_rows_held_out(wine):
     X, y, X_test, y_test = wine
     model = LHTClassifier().fit(X, y)
-    facts = make_summary(model, X, y, LabelledTable(X_test, y_test))
+    facts = make_summary(model, X, y, (X_test, y_test))
     assert facts["given"]["accuracy"] == model.score(X, y)
     measured = evaluate(model, X_test, y_test).to_dict()
     names = [one.pop("class") for one in facts["test"]["classes"]]
@@ -90,7 +89,7 @@ def test_labels_and_whether_rows_were_counted(two):
 def test_samples_are_rows_of_the_data_with_the_predictions_of_the_model(wine):
     X, y, X_test, y_test = wine
     model = LHTClassifier(beta=0.5).fit(X, y)
-    samples = make_summary(model, X, y, LabelledTable(X_test, y_test))["samples"]
+    samples = make_summary(model, X, y, (X_test, y_test))["samples"]
     row = samples["row"]
     assert sorted(row) == list(range(len(X_test)))  # few enough for all
     assert np.array_equal(samples["X"], X_test.to_numpy()[row])
@@ -124,7 +123,7 @@ def test_tables_are_encoded_once_and_models_are_not_fitted(monkeypatch):
         Encoding, "code", lambda *given, **options: calls.append(1) or encode(*given, **options)
     )
     monkeypatch.setattr(LHTClassifier, "fit", None)
-    make_summary(model, X[:200], y[:200], LabelledTable(X[200:], y[200:]))
+    make_summary(model, X[:200], y[:200], (X[200:], y[200:]))
     assert len(calls) == 2
 
 
@@ -185,7 +184,7 @@ class TestThresholds:
         assert make_summary(LHTClassifier().fit(*three), *three)["thresholds"] is None
         X, y = two
         model = LHTClassifier().fit(X, y)
-        assert make_summary(model, X, y, LabelledTable(X[y == 0], y[y == 0]))["thresholds"] is None
+        assert make_summary(model, X, y, (X[y == 0], y[y == 0]))["thresholds"] is None
 
 
 def test_many_classes_have_their_confusions_instead_of_a_matrix():

@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 from lhtree import LHBoostRegressor, LHForestRegressor, LHTRegressor, report
-from lhtree.reports._facts import LabelledTable
 from support.browser import plain
 from support.reports import make_summary
 
@@ -37,7 +36,7 @@ class TestFacts:
     def test_figures_are_those_of_the_model(self):
         X, y = make_table()
         model = LHForestRegressor(10, random_state=0).fit(X[:120], y[:120])
-        facts = make_summary(model, X[:120], y[:120], LabelledTable(X[120:], y[120:]))
+        facts = make_summary(model, X[:120], y[:120], (X[120:], y[120:]))
         assert facts["title"] == "LHForestRegressor for price"
         assert facts["test"]["r2"] == pytest.approx(model.score(X[120:], y[120:]))
         numbers = facts["numbers"]

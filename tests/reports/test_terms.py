@@ -6,10 +6,10 @@ import pytest
 from sklearn.datasets import load_wine
 
 from lhtree import AdditiveLHTClassifier, AdditiveLHTRegressor
-from lhtree.reports._facts import LabelledTable, summarise
 from lhtree.reports._terms import _count_bars
 from support.additive import FAST, make_people
 from support.browser import unfold
+from support.reports import make_summary
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +20,7 @@ def numbers():
 
 def test_facts_are_the_curves_of_the_model(numbers):
     model, X, y = numbers
-    facts = summarise(model, LabelledTable(X, y), None, title=None, max_bytes=2**20)
+    facts = make_summary(model, X, y)
     curves = {curve["name"]: curve for curve in facts["curves"]}
     for curve in model.curves_:
         np.testing.assert_array_equal(curves[curve.name]["values"], curve.values)
@@ -56,7 +56,7 @@ def test_columns_of_many_categories_are_named_as_means():
     X, _ = make_people(400, towns=("north", "south"))
     y = np.where(X["town"] == "south", X["age"], -X["age"])
     model = AdditiveLHTRegressor(interactions=[("age", "town")], max_one_hot=1, **FAST).fit(X, y)
-    facts = summarise(model, LabelledTable(X, y), None, title=None, max_bytes=2**20)
+    facts = make_summary(model, X, y)
     assert "town (mean target)" in [curve["name"] for curve in facts["curves"]]
     assert [scale["name"] for scale in facts["surfaces"][0]["scales"]] == ["age", "town (mean target)"]
 
@@ -91,7 +91,7 @@ def test_axes_leave_out_few_extreme_values(open_report):
     y = X["x"] + X["even"]
     X.loc[7, "x"] = 1e4
     model = AdditiveLHTRegressor(interactions=0, **FAST).fit(X, y)
-    facts = summarise(model, LabelledTable(X, y), None, title=None, max_bytes=2**20)
+    facts = make_summary(model, X, y)
     curves = {curve["name"]: curve for curve in facts["curves"]}
     low, high = curves["x"]["span"]
     assert curves["x"]["whole"] == (X["x"].min(), 1e4)

@@ -23,7 +23,6 @@ from lhtree import (  # noqa: E402
     LHTClassifier,
 )
 from lhtree.reports import _warnings  # noqa: E402
-from lhtree.reports._facts import LabelledTable  # noqa: E402
 from lhtree.reports._warnings import correlate, is_numbering  # noqa: E402
 from support.clouds import make_clouds  # noqa: E402
 from support.reports import HOSTILE, make_summary  # noqa: E402
@@ -36,7 +35,7 @@ def draw():
 def plain():
     X, y = make_clouds(400, 4, 2, seed=1)
     model = LHTClassifier(gamma=50, min_samples_leaf=10).fit(X[:200], y[:200])
-    return model, X[:200], y[:200], LabelledTable(X[200:], y[200:])
+    return model, X[:200], y[:200], (X[200:], y[200:])
 
 
 def few_rows():
@@ -92,14 +91,14 @@ def noise(model, n_copies=0):
     generator = draw()
     X, y = generator.normal(size=(200, 3)), generator.integers(0, 2, 200)
     fresh = generator.normal(size=(200, 3)), generator.integers(0, 2, 200)
-    held_out = LabelledTable(np.vstack([X[:n_copies], fresh[0]]), np.append(y[:n_copies], fresh[1]))
+    held_out = (np.vstack([X[:n_copies], fresh[0]]), np.append(y[:n_copies], fresh[1]))
     return model.fit(X, y), X, y, held_out
 
 
 def one_class_held_out():
     X, y = make_clouds(200, 3, 2)
     shifted = X[y == 0] + 50 * (X[y == 1] - X[y == 0])
-    return LHTClassifier().fit(X, y), X, y, LabelledTable(shifted, y[y == 0])
+    return LHTClassifier().fit(X, y), X, y, (shifted, y[y == 0])
 
 
 def hostile_names():
@@ -136,7 +135,7 @@ def regression(model):
     X, _ = make_clouds(200, 3, 2)
     y = np.maximum(50.0 + 10.0 * X[:, 0] - 6.0 * np.abs(X[:, 1]), 1.0)
     X = np.column_stack([X, y**3])
-    return model.fit(X, y), X, y, LabelledTable(X, np.random.default_rng(1).permutation(y))
+    return model.fit(X, y), X, y, (X, np.random.default_rng(1).permutation(y))
 
 
 SCENARIOS = {

@@ -196,10 +196,10 @@ class TestFindings:
         assert as_text == as_number
         assert "warnings" not in as_number["predictions"][0]
 
-    def test_ignored_columns_need_no_value(self, tmp_path):
+    def test_ignored_columns_need_no_value(self, tmp_path, rejects):
         table, labels, _ = make_loans()
         table = table.assign(number=[f"loan {number:04}" for number in range(len(table))])
-        with pytest.warns(UserWarning, match="names rows"):
+        with rejects.warning():
             model = lhtree.LHTClassifier().fit(table, labels)
         lhtree.save(model, tmp_path / "model.lht")
         loaded = load_model(tmp_path / "model.lht")

@@ -152,6 +152,17 @@ def open_duckdb(X, names):
     return connection
 
 
+def fill_table(connection, frame, kinds):
+    """Create table t with the rows of a frame, numbered by column n; columns without a kind have numbers."""
+    columns = [f"{quote(name)} {kinds.get(name, 'DOUBLE PRECISION')}" for name in frame]
+    connection.execute(f"CREATE TEMPORARY TABLE t (n INTEGER, {', '.join(columns)})")
+    rows = [[None if cell != cell else cell for cell in row] for row in frame.astype(object).to_numpy()]
+    is_plain = hasattr(connection, "executemany")  # psycopg has it in cursors only, and writes %s
+    command = f"INSERT INTO t VALUES ({', '.join(['?' if is_plain else '%s'] * (1 + frame.shape[1]))})"
+    many = connection if is_plain else connection.cursor()
+    many.executemany(command, [(n, *row) for n, row in enumerate(rows)])
+
+
 def read_rows(rows, model=None):
     """Return the result of a SELECT with the key row_number, in the order of the rows."""
     rows = sorted(rows)

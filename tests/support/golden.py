@@ -3,6 +3,7 @@ indented line, and names of tests, followed by their expected errors.
 """
 
 import os
+from contextlib import contextmanager
 
 import pytest
 
@@ -43,7 +44,7 @@ class Rejects:
         self.errors = []
 
     def __enter__(self):
-        self._raises = pytest.raises(Exception)  # noqa: PT011  # the golden file has its type
+        self._raises = pytest.raises((Exception, SystemExit))  # the golden file has its type
         return self._raises.__enter__()
 
     def __exit__(self, kind, error, traceback):
@@ -51,6 +52,13 @@ class Rejects:
         message = str(error).replace("\n", "\\n")
         self.errors.append(f"{kind.__name__}: {message}")
         return is_caught
+
+    @contextmanager
+    def warning(self):
+        """Expect warnings instead of an error; the golden file lists them likewise."""
+        with pytest.warns(Warning) as caught:  # noqa: PT030  # the golden file has its type
+            yield
+        self.errors += [f"{one.category.__name__}: {one.message}" for one in caught]
 
 
 @pytest.fixture

@@ -34,22 +34,8 @@ x0 x1 z0 k0 p0 s0 raw0 n t d r id tree target leaf label e0 estimate total rowid
 """
 NAMES = [*_WORDS.split(), "", " ", " a ", 'a"b', "/* a", "a\nb", "x" * 62 + "ä", "y" * 80]
 CATEGORIES = [
-    "true",
-    "NULL",
-    "it's",
-    'a"b',
-    "\\n",
-    "%",
-    "ß",
-    "SS",
-    "a",
-    "A",
-    "1",
-    "1.0",
-    "nan",
-    "数",
-    "",
-    " ",
+    *("true", "NULL", "it's", 'a"b', "\\n", "%", "ß", "SS", "a", "A"),
+    *("1", "1.0", "nan", "数", "", " "),
 ]
 LABELS: list[list[Any]] = [
     [False, True],

@@ -23,8 +23,9 @@ HOSTILE = [
 
 
 def make_summary(model, X, y, test=None, **options):
+    """Return the facts of a report; ``test`` has held-out rows and their labels."""
     options = {"title": None, "max_bytes": 8 * 2**20} | options
-    return summarise(model, LabelledTable(X, y), test, **options)
+    return summarise(model, LabelledTable(X, y), LabelledTable(*test) if test else None, **options)
 
 
 def read_facts(path):

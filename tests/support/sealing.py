@@ -32,19 +32,8 @@ REGRESSION_HEADER = {"estimator": "LHForestRegressor", "parameters": {}, "metada
 DTYPES = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "I8": "|i1"}
 # Finite numbers whose sums, products or quotients are not.
 EXTREMES = (
-    0.0,
-    5e-324,
-    2.3e-308,
-    1e-300,
-    1e-30,
-    0.5,
-    1.0,
-    700.0,
-    1e30,
-    3e38,
-    1e150,
-    1e300,
-    1.7976931348623157e308,
+    *(0.0, 5e-324, 2.3e-308, 1e-300, 1e-30, 0.5, 1.0, 700.0),
+    *(1e30, 3e38, 1e150, 1e300, 1.7976931348623157e308),
 )
 PREFIX = 8 + len(b'{"__metadata__":{"sha256":"')
 
