@@ -201,7 +201,7 @@ class BaseCompact(Predictor):
 @document(ALL, CLASSIFIER, _COMPACT, _CLASSIFIER)
 @dataclass(eq=False, repr=False)
 class CompactLHTClassifier(BaseCompact, Classifier):
-    """One small oblique tree for all classes, made to be read.
+    """One small tree for all classes, made to be read: it cuts along weighted sums of columns.
 
     The tree has at most ``max_leaf_nodes`` leaves and hyperplanes of at most ``max_terms`` features. It is not grown
     greedily: its blocks are solved again and again, each given the subtrees below it, until the Brier score plus a
@@ -261,7 +261,7 @@ class CompactLHTClassifier(BaseCompact, Classifier):
 @document(ALL, REGRESSOR, _COMPACT, _REGRESSOR)
 @dataclass(eq=False, repr=False)
 class CompactLHTRegressor(BaseCompact, Regressor):
-    """One small oblique tree for a number, made to be read.
+    """One small tree that predicts a number, made to be read: it cuts along weighted sums of columns.
 
     The tree has at most ``max_leaf_nodes`` leaves and hyperplanes of at most ``max_terms`` features. It is not grown
     greedily: its blocks are solved again and again, each given the subtrees below it, until the squared error plus

@@ -222,7 +222,7 @@ def _pool(boost: Model, forest: Model, pooled: Pooled) -> Model:
 @document(ALL, CLASSIFIER, _ENSEMBLE)
 @dataclass(eq=False, repr=False)
 class LHEnsembleClassifier(Classifier, BaseEnsemble):
-    """Boosted hyperplane trees and a forest of mixed directions in one model: the most accurate probabilities.
+    """Boosted trees and a forest in one model: the best probabilities, at several times the cost.
 
     The members err differently. Both are fitted on all rows; their log-probabilities are added with weights of at
     least 0 that minimise the log loss of out-of-fold predictions. A fit takes ``cv + 1`` times as long as the fits of
@@ -309,7 +309,7 @@ class LHEnsembleClassifier(Classifier, BaseEnsemble):
 @document(ALL, REGRESSOR, _ENSEMBLE)
 @dataclass(eq=False, repr=False)
 class LHEnsembleRegressor(IntervalRegressor, BaseEnsemble):
-    """Boosted hyperplane trees and a forest of mixed directions in one model: the most accurate predictions.
+    """Boosted trees and a forest in one model, at several times the cost of boosted trees.
 
     The members err differently. Both are fitted on all rows; the prediction is their weighted mean, with the weights
     that minimise the squared error of out-of-fold predictions. A fit takes ``cv + 1`` times as long as the fits of both

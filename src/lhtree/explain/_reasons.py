@@ -270,7 +270,7 @@ class Comparer:
         return f"like {_write(share)} {self._noun}"
 
     def _is_switch(self, column: int) -> bool:
-        """Whether the training values of a column of numbers are 0 and 1 only, as those of booleans are."""
+        """Whether a column of numbers has only the values 0 and 1 in training, like a column of booleans."""
         feature = self._learned.encoding.features_of(column).start
         return self._span(column) == (0.0, 1.0) and bool(self._learned.span.is_whole[feature])
 
