@@ -32,6 +32,12 @@ class Scale:
     column: str
     edges: Floats | None  # in the user's units, ascending; a value equal to an edge is above it
     categories: tuple[Any, ...] | None
+    is_statistic: bool = False  # whether numbers are target statistics of categories
+
+    @property
+    def title(self) -> str:
+        """The column, and what its numbers are if they are not its values."""
+        return f"{self.column} (mean target)" if self.is_statistic else self.column
 
     @property
     def labels(self) -> list[str]:
@@ -85,6 +91,7 @@ class Curve:
     span: tuple[float, float]  # smallest and largest training value of a column of numbers
     classes: tuple[Any, ...] = ()  # of more than two
     draw: Draw | None = None
+    is_statistic: bool = False
 
     @property
     def n_steps(self) -> int:
@@ -94,7 +101,7 @@ class Curve:
     @property
     def scale(self) -> Scale:
         """The steps of the column."""
-        return Scale(self.name, self.edges, self.categories)
+        return Scale(self.name, self.edges, self.categories, self.is_statistic)
 
     def to_frame(self) -> pd.DataFrame:
         """Return a line per step: its range or category, its value (one per class), the band and the weight."""
@@ -165,7 +172,8 @@ def write_scale(model: Model, axis: TermAxis) -> Scale:
     if axis.n_levels:
         column = int(encoding.column[axis.feature])
         return Scale(encoding.names[column], None, encoding.categories[column])
-    return Scale(model.feature_names[axis.feature], find_edges(model, axis), None)
+    is_statistic = bool(encoding.is_statistic[axis.feature])
+    return Scale(model.feature_names[axis.feature], find_edges(model, axis), None, is_statistic)
 
 
 def find_edges(model: Model, axis: TermAxis) -> Floats:
@@ -219,6 +227,7 @@ def _write_curve(model: Model, term: AdditiveTerm, draw: Draw | None) -> Curve:
         (float(model.span.low[feature]), float(model.span.high[feature])),
         _name_classes(model),
         draw,
+        scale.is_statistic,
     )
 
 

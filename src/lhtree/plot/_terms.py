@@ -76,7 +76,7 @@ def plot_curve(curve: Curve | Surface, *, ax: Axes | None = None) -> Axes:
             axes.axvline(borders[-2], color="0.6", linewidth=0.8, linestyle="dotted")
             _write_at_top(axes, "missing", (borders[-2] + borders[-1]) / 2.0, -2, ha="center", va="top")
     axes.set_xlim(left[0], right[-1])
-    axes.set_xlabel(curve.name)
+    axes.set_xlabel(curve.scale.title)
     axes.set_ylabel("addition to the raw score")
     if curve.classes:
         axes.legend(fontsize=SMALL)
@@ -152,7 +152,7 @@ def _draw_surface(surface: Surface, axes: Axes) -> Axes:
         (axes.yaxis, axes.set_yticks, surface.scales[1], values.shape[1]),
     ):
         ticks(*_choose_ticks(scale, n_shown), fontsize=SMALL)
-        axis.set_label_text(scale.column)
+        axis.set_label_text(scale.title)
     is_long = any(len(label.get_text()) > 8 for label in axes.get_xticklabels())
     axes.tick_params(axis="x", rotation=90 if is_long else 0)
     title = "addition to the raw score" + (f" of {surface.classes[0]}" if surface.classes else "")

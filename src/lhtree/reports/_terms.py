@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..describe.curves import Scale, find_edges, find_middle, write_scale
+from ..describe.curves import find_edges, find_middle, write_scale
 from ..model.model import Model
 from ..model.numbers import write_value
-from ..model.terms import AdditiveTerm, TermAxis, read_terms
+from ..model.terms import AdditiveTerm, read_terms
 from ._figures import ReportRows
 
 _N_BARS = 40  # of the density of a column
@@ -28,12 +28,6 @@ def describe_terms(fitted: Model, rows: ReportRows) -> dict[str, Any]:
     }
 
 
-def _name_scale(fitted: Model, axis: TermAxis, scale: Scale) -> str:
-    """Return the column of an axis; the numbers of a column of many categories are means of the target."""
-    is_statistic = not axis.n_levels and fitted.encoding.is_statistic[axis.feature]
-    return f"{scale.column} (mean target)" if is_statistic else scale.column
-
-
 def _describe_values(term: AdditiveTerm) -> dict[str, Any]:
     return {name: getattr(term, name).ravel() for name in ("values", "band", "weight")}
 
@@ -42,7 +36,7 @@ def _describe_curve(fitted: Model, term: AdditiveTerm, X: NDArray[Any]) -> dict[
     (axis,) = term.axes
     scale = write_scale(fitted, axis)
     facts = {
-        "name": _name_scale(fitted, axis, scale),
+        "name": scale.title,
         "labels": scale.labels,
         "categories": bool(axis.n_levels),
     }
@@ -72,13 +66,13 @@ def _count_bars(x: NDArray[np.float64], low: float, high: float) -> NDArray[np.i
 
 
 def _describe_surface(fitted: Model, term: AdditiveTerm) -> dict[str, Any]:
-    scales = [(axis, write_scale(fitted, axis)) for axis in term.axes]
+    scales = [write_scale(fitted, axis) for axis in term.axes]
     listed = [
         {
-            "name": _name_scale(fitted, axis, scale),
+            "name": scale.title,
             "labels": scale.labels,
             "edges": None if scale.edges is None else [write_value(edge) for edge in scale.edges.tolist()],
         }
-        for axis, scale in scales
+        for scale in scales
     ]
     return {"scales": listed, **_describe_values(term)}
