@@ -20,6 +20,9 @@ _CLASSES = ("additive", "ebm", "logistic", "compact_auto")
 _NUMBERS = ("additive_regressor", "ebm_regressor", "linear_regressor", "compact_regressor")
 _MOST_ROWS = 20_000  # of skin, for training; the test rows are all
 _FEW_ROWS = 1000  # below: two splits of a table, because test rows are few; a fit of EBM takes minutes
+_SYNTHETIC = {f"synthetic{n}": n for n in (2000, 20_000, 100_000, 500_000)}  # rows to learn from
+_MOST_FOR_EBM = 2000
+_N_COLUMNS, _N_TEST = 50, 10_000  # of synthetic tables
 
 
 class Additive(Fits):
@@ -46,6 +49,11 @@ class Additive(Fits):
             if seed == 0 or _count_rows(name) < _FEW_ROWS
             for model in (_NUMBERS if name in tables.NUMBERS else _CLASSES)
             if not args.quick or not model.startswith("ebm")
+        ] + [
+            Task(self.name, name, model, 0)
+            for name, n_rows in _SYNTHETIC.items()
+            for model in ("additive", "ebm")
+            if not args.quick and (model == "additive" or n_rows <= _MOST_FOR_EBM)
         ]
 
     def is_chosen(self, task: Task, args: Args) -> bool:
@@ -53,6 +61,8 @@ class Additive(Fits):
 
     def measure(self, task: Task) -> Result:
         estimator = ALL_MODELS[task.model].build(task.seed)
+        if task.data in _SYNTHETIC:
+            return score(estimator, draw_synthetic(_SYNTHETIC[task.data]))
         if task.data in datasets.NAMES:
             part = datasets.split(datasets.load(task.data), task.seed)
             # The split shuffles: the first rows are drawn at random.
@@ -65,6 +75,16 @@ class Additive(Fits):
 
     def page(self, results: Results, docs: Docs) -> dict[str, str]:
         return Page(results).render()
+
+
+def draw_synthetic(n_rows: int) -> datasets.Split:
+    """Draw numbers with two classes: curves of 11 columns, two interactions of 4 others, and 35 columns of noise."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(_N_TEST + n_rows, _N_COLUMNS)).round(3)
+    odds = X[:, 0] + np.sin(2.0 * X[:, 1]) + np.abs(X[:, 2]) + 0.3 * X[:, 7:15].sum(axis=1) - 1.0
+    odds += 0.5 * X[:, 3] * X[:, 4] + 0.5 * np.where(X[:, 5] > 0.0, X[:, 6], 0.0)
+    y = (random.random(len(X)) < 1.0 / (1.0 + np.exp(-odds))).astype(np.int64)
+    return datasets.Split(X[_N_TEST:], y[_N_TEST:], X[:_N_TEST], y[:_N_TEST])
 
 
 class Page:
@@ -130,6 +150,18 @@ class Page:
                     n_ahead += values[0] < values[2]
         return n_ahead, n_all
 
+    def list_rows(self) -> str:
+        """Return the CPU time of fits of synthetic tables, and per row."""
+        rows = []
+        for name, n_rows in _SYNTHETIC.items():
+            for model in ("additive", "ebm"):
+                if (name, model) in self.results:
+                    found = self.results[name, model][0]
+                    seconds, loss = found["fit_seconds"], found["log_loss"]
+                    per_row = f"{1e3 * seconds / n_rows:.2f}"
+                    rows.append([f"{n_rows:,}", TITLES[model], f"{seconds:.1f}", per_row, _write(loss, 4)])
+        return markdown_table(["rows", "model", "seconds", "ms per row", "log loss"], rows)
+
     def goals(self) -> str:
         """Goals beside results."""
         both = [name for name in self.classes if (name, "ebm") in self.results]
@@ -176,6 +208,7 @@ class Page:
             "auc": self.list_tables(self.classes, _CLASSES, "miss", 4),
             "r2": self.list_tables(self.numbers, _NUMBERS, "error", 4),
             "fit": self.list_tables(self.classes, _CLASSES, "fit_seconds", 2),
+            "rows": self.list_rows(),
             "fit_numbers": self.list_tables(self.numbers, _NUMBERS, "fit_seconds", 2),
         }
 

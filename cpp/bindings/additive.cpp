@@ -124,6 +124,14 @@ NewVector<double> bound_measure_pairs(const BoostRows& rows, const std::vector<b
     }));
 }
 
+nb::tuple bound_find_merges(const Vector<double>& values, const Vector<double>& weights, std::size_t n_parts,
+                            std::size_t n_scores) {
+    require(n_parts >= 1 && weights.size() % n_parts == 0, "weights needs a value per cell and part");
+    require(values.size() == weights.size() * n_scores, "values needs a value per cell, part and score");
+    boost::Merges merges = boost::find_merges(copy(values), copy(weights), n_parts, n_scores);
+    return nb::make_tuple(give(std::move(merges.edge)), give(std::move(merges.cost)));
+}
+
 }  // namespace
 
 void bind_additive(nb::module_& m) {
@@ -136,10 +144,12 @@ void bind_additive(nb::module_& m) {
         .def(
             "__init__",
             [](boost::StepOptions* self, double learning_rate, double l2_regularization,
-               double min_samples_leaf, double smoothing) {
-                new (self) boost::StepOptions{learning_rate, l2_regularization, min_samples_leaf, smoothing};
+               double min_samples_leaf, double smoothing, double growth) {
+                new (self)
+                    boost::StepOptions{learning_rate, l2_regularization, min_samples_leaf, smoothing, growth};
             },
-            nb::kw_only(), "learning_rate"_a, "l2_regularization"_a, "min_samples_leaf"_a, "smoothing"_a);
+            nb::kw_only(), "learning_rate"_a, "l2_regularization"_a, "min_samples_leaf"_a, "smoothing"_a,
+            "growth"_a = 0.0);
     nb::class_<AdditiveFit>(m, "AdditiveFit", "The terms of an additive model, and the bags of its rows.")
         .def(nb::init<nb::object, const std::vector<boost::CellAxis>&,
                       const std::vector<std::vector<std::size_t>>&, const Vector<double>&,
@@ -155,6 +165,10 @@ void bind_additive(nb::module_& m) {
              "Return the weight and the sum of the Hessians of every cell, given raw scores.");
     m.def("find_base", &find_base, "rows"_a, nb::kw_only(), "n_threads"_a = 1,
           "Return the best constant raw scores of rows.");
+    m.def("find_merges", &bound_find_merges, "values"_a, "weights"_a, nb::kw_only(), "n_parts"_a,
+          "n_scores"_a,
+          "Merge neighbouring cells, the cheapest first: return the last cell of the left one of both steps, "
+          "and the total cost by the parabola of the loss.");
     m.def("measure_pairs", &bound_measure_pairs, "rows"_a, "axes"_a, "raw"_a, nb::kw_only(), "fold"_a,
           "left_out"_a, "step"_a, "n_threads"_a = 1,
           "Return the gain of a surface of every pair of axes, given raw scores. Rows of the fold left_out "

@@ -175,7 +175,7 @@ class CellAxis:
 class StepOptions:
     """Options of the steps of curves and surfaces."""
 
-    def __init__(self, *, learning_rate: float, l2_regularization: float, min_samples_leaf: float, smoothing: float) -> None: ...
+    def __init__(self, *, learning_rate: float, l2_regularization: float, min_samples_leaf: float, smoothing: float, growth: float = 0.0) -> None: ...
 
 class AdditiveFit:
     """The terms of an additive model, and the bags of its rows."""
@@ -199,6 +199,11 @@ class AdditiveFit:
 
 def find_base(rows: BoostRows, *, n_threads: int = 1) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
     """Return the best constant raw scores of rows."""
+
+def find_merges(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, n_parts: int, n_scores: int) -> tuple:
+    """
+    Merge neighbouring cells, the cheapest first: return the last cell of the left one of both steps, and the total cost by the parabola of the loss.
+    """
 
 def measure_pairs(rows: BoostRows, axes: Sequence[CellAxis], raw: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, fold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], left_out: int, step: StepOptions, n_threads: int = 1) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
     """

@@ -76,8 +76,9 @@ def tables(draw):
     least=st.sampled_from([1.0, 3.0]),
     smoothing=st.sampled_from([0.1, 3.0]),
     n_cycles=st.integers(1, 9),
+    growth=st.sampled_from([0.0, 0.5]),
 )
-def test_values_are_those_of_the_reference(table, least, smoothing, n_cycles):
+def test_values_are_those_of_the_reference(table, least, smoothing, n_cycles, growth):
     X, loss, n_classes, y, terms, is_ordered, signs = table
     rows, bins, codes = make_rows(X, loss, y, n_classes)
     base = _core.find_base(rows)
@@ -97,7 +98,7 @@ def test_values_are_those_of_the_reference(table, least, smoothing, n_cycles):
     fit = _core.AdditiveFit(rows, axes, [list(term) for term in terms], base=base, fold=fold, n_bags=1)
     n_cells = sum(int(np.prod(n_codes[list(term)])) for term in terms)
     step = _core.StepOptions(
-        learning_rate=0.3, l2_regularization=1.0, min_samples_leaf=least, smoothing=smoothing
+        learning_rate=0.3, l2_regularization=1.0, min_samples_leaf=least, smoothing=smoothing, growth=growth
     )
     found, losses, n_kept = fit.boost(
         np.zeros(n_cells * len(base)),
@@ -118,6 +119,7 @@ def test_values_are_those_of_the_reference(table, least, smoothing, n_cycles):
         train,
         base.tolist(),
         (0.3, 1.0, least, smoothing),
+        growth,
         n_kept,
     )
     listed = [
@@ -180,3 +182,17 @@ def test_malformed_axes_are_rejected(rejects):
     ):
         with rejects:
             _core.CellAxis(rows, **given | changes)
+
+
+@given(st.integers(1, 12), st.integers(1, 3), st.integers(1, 2), st.integers(0, 2**32 - 1))
+def test_merges_are_those_of_the_reference(n_cells, n_parts, n_scores, seed):
+    random = np.random.default_rng(seed)
+    values = random.normal(size=(n_cells, n_parts, n_scores))
+    weights = random.uniform(0.1, 2.0, (n_cells, n_parts)) * (random.random((n_cells, n_parts)) < 0.9)
+    edge, cost = _core.find_merges(values.ravel(), weights.ravel(), n_parts=n_parts, n_scores=n_scores)
+    expected = slow.merge_cells(values, weights)
+    np.testing.assert_allclose(cost, [total for _, total in expected], rtol=1e-9, atol=1e-12)
+    if weights.all():  # cells of no weight are merged for nothing, in any order
+        assert edge.tolist() == [last for last, _ in expected]
+    else:
+        assert sorted(edge.tolist()) == list(range(n_cells - 1))

@@ -95,8 +95,8 @@ def test_sharper_cycles_follow_smooth_ones_and_lower_the_held_out_loss(monkeypat
     found = []
     original = Bags._boost
 
-    def boost(self, terms, is_active, step, n_cycles):
-        terms, n_used = original(self, terms, is_active, step, n_cycles)
+    def boost(self, terms, is_active, step, n_cycles, patience):
+        terms, n_used = original(self, terms, is_active, step, n_cycles, patience)
         found.append((n_cycles, n_used, self.average(self.losses(self.score(terms)), self.is_held)[0]))
         return terms, n_used
 
@@ -121,11 +121,35 @@ def test_curves_have_the_penalty_of_the_lower_held_out_loss(noise, penalty):
     np.testing.assert_array_equal(chosen.decision_function(X), fixed.decision_function(X))
 
 
-def test_surfaces_of_many_rows_have_finer_cells():
+def test_pairs_are_chosen_on_some_rows_of_every_fold_and_class(monkeypatch):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(3000, 5))
+    y = X[:, 1] * X[:, 3] + 0.3 * random.normal(size=3000) > 0.0
+    found = []
+    original = Bags.thin
+
+    def thin(self, n_most):
+        few = original(self, n_most)
+        found.append((few.fold, self.training.codes))
+        return few
+
+    monkeypatch.setattr(Bags, "thin", thin)
+    monkeypatch.setattr(pairs, "_SEARCH_ROWS", 500)
+    model = AdditiveLHTClassifier(random_state=0, n_bags=3).fit(X, y)
+    assert model.surfaces_[0].names == ("x1", "x3")
+    ((fold, codes),) = found
+    assert 490 <= (fold >= 0).sum() <= 510
+    for code in (0, 1):
+        counts = np.bincount(fold[(fold >= 0) & (codes == code)])
+        assert len(counts) == 8
+        assert counts.max() - counts.min() <= 1
+
+
+def test_surfaces_of_more_rows_have_finer_cells():
     random = np.random.default_rng(0)
     X = random.uniform(-1.0, 1.0, size=(4000, 2))
     y = X[:, 0] * X[:, 1]
-    for n_rows, n_cells in ((3999, 17), (4000, 33)):
+    for n_rows, n_cells in ((399, 9), (400, 17), (3999, 17), (4000, 33)):
         model = AdditiveLHTRegressor(interactions=1, max_steps=None, n_bags=1, max_iter=4, random_state=0)
         assert model.fit(X[:n_rows], y[:n_rows]).surfaces_[0].values.shape[:2] == (n_cells, n_cells)
 

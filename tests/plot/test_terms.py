@@ -41,7 +41,9 @@ def test_label_of_a_target_statistic_says_so():
     random = np.random.default_rng(0)
     code = random.integers(0, 6, 300)
     X = pd.DataFrame({"country": pd.Categorical([f"c{i}" for i in code]), "x": random.normal(size=300)})
-    model = AdditiveLHTRegressor(interactions=[("country", "x")], max_one_hot=3, **FAST).fit(X, code * X["x"] + code)
+    model = AdditiveLHTRegressor(interactions=[("country", "x")], max_one_hot=3, **FAST).fit(
+        X, code * X["x"] + code
+    )
     assert [plot_curve(curve).get_xlabel() for curve in model.curves_] == ["country (mean target)", "x"]
     assert plot_curve(model.surfaces_[0]).get_xlabel() == "country (mean target)"
     assert model.curves_[0].name == "country"

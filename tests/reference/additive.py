@@ -149,13 +149,18 @@ def step_surface(cells, first, second, options):
     return additions
 
 
-def boost(terms, labels, train, base, options, n_cycles):
-    """Values of every term and score after some cycles, {cell: value}; terms are tuples of axes."""
+def boost(terms, labels, train, base, options, growth, n_cycles):
+    """Values of every term and score after some cycles, {cell: value}; terms are tuples of axes.
+
+    In every cycle, the learning rate grows by a part of the first one, up to 1.
+    """
     n_scores = len(base)
     raw = {row: list(base) for row in train}
     values = [[dict.fromkeys(list_cells(axes), 0.0) for _ in range(n_scores)] for axes in terms]
     hessians = {}
+    first = options[0]
     for cycle in range(n_cycles):
+        options = (max(first, min(first * (1.0 + growth * cycle), 1.0)), *options[1:])
         sums = {row: labels.prepare(raw[row]) for row in train}
         changes = []
         for score in range(n_scores):
@@ -204,3 +209,36 @@ def list_cells(axes):
     for axis in axes:
         cells = [(*cell, i) for cell in cells for i in range(axis.n_cells)]
     return cells
+
+
+def merge_cells(values, weights):
+    """The merges of neighbouring cells, the cheapest first: the last cell of the left step, and the total cost.
+
+    Values are of shape (n_cells, n_parts, n_scores), weights of shape (n_cells, n_parts).
+    """
+    steps = [[cell] for cell in range(len(values))]
+    merges, total = [], 0.0
+
+    def average(step):
+        weight = weights[step].sum(axis=0)
+        mean = np.zeros(values.shape[1:])
+        for part in range(values.shape[1]):
+            if weight[part] > 0.0:
+                mean[part] = np.average(values[step, part], axis=0, weights=weights[step, part])
+        return mean, weight
+
+    def measure(step, other):
+        (one, a), (two, b) = average(step), average(other)
+        return sum(
+            0.5 * a[i] * b[i] / (a[i] + b[i]) * ((one[i] - two[i]) ** 2).sum()
+            for i in range(len(a))
+            if a[i] + b[i] > 0.0
+        )
+
+    while len(steps) > 1:
+        costs = [measure(steps[i], steps[i + 1]) for i in range(len(steps) - 1)]
+        i = int(np.argmin(costs))
+        total += costs[i]
+        merges.append((steps[i][-1], total))
+        steps[i : i + 2] = [steps[i] + steps[i + 1]]
+    return merges

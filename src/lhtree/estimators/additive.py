@@ -43,9 +43,10 @@ interactions : "auto", int or list of pairs
     are left out.
 max_iter : int
     Maximum number of cycles. A cycle takes a step on every curve; those of surfaces follow when curves are done, at
-    most ``50 / learning_rate`` (500) of them.
+    most ``100 / learning_rate`` (500) of them.
 learning_rate : "auto" or float
-    Factor of every step. "auto" is 0.1.
+    Factor of the first steps of curves; it grows by 1 % of this value in every cycle, up to 1. Steps of surfaces have
+    half of it. "auto" is 0.2.
 n_bags : int
     Number of bags. Each learns from the rows outside its fold, at least 7/8 of all. All bags stop together, by the
     mean loss of their folds. The model is the mean of the bags.
@@ -58,13 +59,14 @@ smoothing : float
 min_samples_leaf : int
     Minimum weight of the rows on each side of a cut, and of missing values that get a value of their own.
 l2_regularization : "auto" or float
-    Added to the sum of the second derivatives of the rows of a side. "auto" boosts the curves with 1 and with 0.1 and
-    keeps those of the lower held-out loss; surfaces have 1.
+    Added to the sum of the second derivatives of the rows of a side. "auto" boosts the curves with 1, and with 0.1 if
+    that lowers the held-out loss of some bags by 2 %; surfaces have 1.
 max_steps : "auto", int or None
     Merge neighbouring bins of curves into steps. "auto": to the fewest steps whose held-out loss is within 0.05 % of
-    the least; surfaces are merged, too. An int is the maximum number of steps of a curve. None: bins stay as they are.
+    the least and which cost at most about 0.1 % of the loss; surfaces are merged, too. An int is the maximum number of
+    steps of a curve. None: bins stay as they are.
 n_iter_no_change : int
-    Cycles without a lower held-out loss after which boosting stops.
+    Cycles without a lower held-out loss after which boosting of curves stops; for surfaces, half as many.
 interaction_cst : "pairwise", "no_interactions", list of groups of columns or None
     Columns that may form surfaces, as in HistGradientBoosting: the two columns of a surface are of one group. A group
     lists names or indices; columns in no group are a group of their own. "pairwise" and None allow all pairs,
@@ -298,7 +300,7 @@ class AdditiveLHTClassifier(Classifier, BaseAdditive):
     min_samples_leaf: int = 5
     l2_regularization: float | str = "auto"
     max_steps: int | str | None = "auto"
-    n_iter_no_change: int = 50
+    n_iter_no_change: int = 20
     monotonic_cst: Any = None
     interaction_cst: Any = None
     class_weight: dict[Any, float] | str | None = None
@@ -440,7 +442,7 @@ class AdditiveLHTRegressor(Regressor, BaseAdditive):
     min_samples_leaf: int = 2
     l2_regularization: float | str = "auto"
     max_steps: int | str | None = "auto"
-    n_iter_no_change: int = 50
+    n_iter_no_change: int = 20
     monotonic_cst: Any = None
     interaction_cst: Any = None
     categorical_features: Any = "from_dtype"

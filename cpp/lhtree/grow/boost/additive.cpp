@@ -155,6 +155,7 @@ class Bag {
     std::vector<double> raw_;
     std::vector<std::vector<std::uint16_t>> cells_;  // of every active term: the cell of every row
     std::vector<float> gradient_, hessian_, moved_;
+    std::vector<std::int64_t> counts_;
     std::vector<std::vector<CellSums>> hessians_;  // by term and score: Hessians and weights
 
     std::vector<std::uint32_t> order_rows(const AdditivePlan& plan, const RowData& rows, std::size_t number) {
@@ -194,6 +195,7 @@ class Bag {
         const std::uint16_t* before = nullptr;  // cells of the term with the last step
         std::vector<float> step;
         std::vector<CellSums> cells;
+        const StepOptions options = plan_.step.at(cycle);
         for (std::size_t t = 0; t < plan_.terms.size(); ++t) {
             const AdditiveTerm& term = plan_.terms[t];
             if (!is_active_[t]) continue;
@@ -203,9 +205,9 @@ class Bag {
             sum_gradients(t, before, step, static_cast<float>(1.0 / quantum), quantum, cells);
             double* const additions = changes.data() + term.begin;
             if (term.axes.size() == 1)
-                find_curve_step(cells, term.axes[0], plan_.step, dispersion, additions);
+                find_curve_step(cells, term.axes[0], options, dispersion, additions);
             else
-                find_surface_step(cells, term.axes[0], term.axes[1], plan_.step, additions);
+                find_surface_step(cells, term.axes[0], term.axes[1], options, additions);
             before = cells_[t].data();
             step.assign(additions, additions + term.n_cells());
         }
@@ -222,7 +224,9 @@ class Bag {
     // Adds up the gradients of a term in quanta, after the step of the term before it.
     void sum_gradients(std::size_t t, const std::uint16_t* before, const std::vector<float>& step,
                        float per_gradient, double quantum, std::vector<CellSums>& sums) {
-        std::vector<std::int64_t> counts(sums.size());
+        // Two counts per cell: additions to the same cell wait for each other.
+        counts_.assign(2 * sums.size(), 0);
+        std::int64_t *const even = counts_.data(), *const odd = even + sums.size();
         const std::uint16_t* const cells = cells_[t].data();
         std::int32_t quanta[rows_at_once];
         for (std::size_t begin = 0; begin < n_train_; begin += rows_at_once) {
@@ -234,10 +238,16 @@ class Bag {
                 const float now = (gradient_[begin + i] + hessian_[begin + i] * moved[i]) * per_gradient;
                 quanta[i] = static_cast<std::int32_t>(std::clamp(now, -2e9f, 2e9f));
             }
-            for (std::size_t i = 0; i < n; ++i) counts[cells[begin + i]] += quanta[i];
+            const std::uint16_t* const own = cells + begin;
+            std::size_t i = 0;
+            for (; i + 1 < n; i += 2) {
+                even[own[i]] += quanta[i];
+                odd[own[i + 1]] += quanta[i + 1];
+            }
+            if (i < n) even[own[i]] += quanta[i];
         }
         for (std::size_t cell = 0; cell < sums.size(); ++cell)
-            sums[cell].gradient = static_cast<double>(counts[cell]) * quantum;
+            sums[cell].gradient = static_cast<double>(even[cell] + odd[cell]) * quantum;
     }
     // Adds the changes of a cycle to the values and to the scores.
     void apply(const std::vector<double>& changes, const std::uint16_t* before,
@@ -343,22 +353,25 @@ CellWeights weigh_cells(const AdditivePlan& plan, const RowData& rows, const dou
 std::vector<double> measure_pairs(const std::vector<CellAxis>& axes, const RowData& rows, const double* raw,
                                   const std::int32_t* fold, std::int32_t left_out, const StepOptions& options,
                                   std::size_t n_threads, Watch& watch) {
-    const std::size_t n_rows = rows.labels.n_rows, n_slots = rows.bins.slots.size(),
-                      n_scores = rows.objective.n_scores();
-    std::vector<std::uint32_t> order(n_rows);
-    for (std::size_t row = 0; row < n_rows; ++row) order[row] = static_cast<std::uint32_t>(row);
-    OrderedRows labels(rows, order);
-    for (std::size_t row = 0; row < n_rows; ++row)
-        if (fold[row] == left_out) labels.weight[row] = 0.0;
+    const std::size_t n_slots = rows.bins.slots.size(), n_scores = rows.objective.n_scores();
+    std::vector<std::uint32_t> order;
+    std::vector<double> scores;
+    for (std::size_t row = 0; row < rows.labels.n_rows; ++row) {
+        if (fold[row] < 0 || fold[row] == left_out) continue;
+        order.push_back(static_cast<std::uint32_t>(row));
+        scores.insert(scores.end(), raw + row * n_scores, raw + (row + 1) * n_scores);
+    }
+    const std::size_t n_rows = order.size();
+    const OrderedRows labels(rows, order);
     Differentiator differentiator(rows.objective);
-    differentiator.begin(raw, n_rows);
+    differentiator.begin(scores.data(), n_rows);
     std::vector<std::vector<float>> gradient(n_scores), hessian(n_scores);
     for (std::size_t k = 0; k < n_scores; ++k)
-        differentiator.find(labels, raw, n_rows, k, gradient[k], hessian[k]);
+        differentiator.find(labels, scores.data(), n_rows, k, gradient[k], hessian[k]);
     std::vector<std::vector<std::uint8_t>> cells(axes.size(), std::vector<std::uint8_t>(n_rows));
     for (std::size_t axis = 0; axis < axes.size(); ++axis)
         for (std::size_t row = 0; row < n_rows; ++row)
-            cells[axis][row] = axes[axis].cell[rows.codes[row * n_slots + axes[axis].slot]];
+            cells[axis][row] = axes[axis].cell[rows.codes[order[row] * n_slots + axes[axis].slot]];
     std::vector<std::pair<std::size_t, std::size_t>> pairs;
     for (std::size_t a = 0; a < axes.size(); ++a)
         for (std::size_t b = a + 1; b < axes.size(); ++b) pairs.emplace_back(a, b);

@@ -55,7 +55,7 @@ std::vector<double> score_left_out(const AdditivePlan& plan, const RowData& rows
                                    const std::vector<double>& values, std::size_t n_threads, Watch& watch);
 
 // The gain of a surface for every pair of axes, which have few cells, given raw scores of all rows: pairs (0,
-// 1), (0, 2), …, (1, 2), … Rows of the fold `left_out` do not count.
+// 1), (0, 2), …, (1, 2), … Rows of the fold `left_out` and of folds below 0 do not count.
 std::vector<double> measure_pairs(const std::vector<CellAxis>& axes, const RowData& rows, const double* raw,
                                   const std::int32_t* fold, std::int32_t left_out, const StepOptions& options,
                                   std::size_t n_threads, Watch& watch);

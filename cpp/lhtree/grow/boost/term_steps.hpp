@@ -1,5 +1,6 @@
 // Steps of the terms of additive models: a small tree over the cells of a curve or of a surface.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -35,8 +36,31 @@ struct StepOptions {
     // The step of a curve is the mean of all cuts into two ranges, weighted by exp(gain / (2 · dispersion ·
     // smoothing)): sharp where one cut is much better than all others, smooth where many are as good.
     double smoothing = 1.0;
+    // Part of itself by which the learning rate grows in every cycle, up to 1: curves that gain for hundreds
+    // of cycles need fewer of them.
+    double growth = 0.0;
     double level_ridge = 10.0;  // added to the Hessians of categories where they are put in order
+
+    // The options of a cycle.
+    StepOptions at(std::size_t cycle) const {
+        StepOptions own = *this;
+        const double grown = learning_rate * (1.0 + growth * static_cast<double>(cycle));
+        own.learning_rate = std::max(learning_rate, std::min(grown, 1.0));
+        return own;
+    }
 };
+
+// Merges of neighbouring cells, the cheapest first: the last cell of the left one of both steps, and the
+// total cost, by the parabola of the loss.
+struct Merges {
+    std::vector<std::int64_t> edge;
+    std::vector<double> cost;
+};
+
+// Merges all cells, one pair after the other. A cell has `n_parts` weights (one per cell of the other axis)
+// and `n_scores` values for each.
+Merges find_merges(std::vector<double> values, std::vector<double> weights, std::size_t n_parts,
+                   std::size_t n_scores);
 
 // Writes the additions of all cells of a curve. Cells of missing values have a Newton step of their own.
 // `dispersion` is Σ g² / Σ h of all rows.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,8 @@ from .settings import AdditiveSettings, CurveSteps
 
 Floats = NDArray[np.float64]
 
+_RACE_ROWS = 250  # held out from the bags that compare penalties
+_RACE_GAIN = 0.02  # least relative gain of another penalty: few bags stop by their own held-out rows
 _LEAST_FOLDS = 8  # a bag leaves out an eighth of the rows at most
 _MOST_WEIGHT = 2.0**64  # of a row: the core sums gradients and Hessians of single precision
 
@@ -105,7 +108,8 @@ class Bags:
             raise TypeError("an additive model is fitted in one process: pass a table, or use fit_batches.")
         self.base = _core.find_base(self.rows, n_threads=n_threads)
         self.n_bags = min(settings.n_bags, training.n_rows) if training.n_rows > 1 else 1
-        self.fold = _draw_folds(training.codes, self.n_bags, seed)
+        self.n_folds = min(max(self.n_bags, _LEAST_FOLDS), training.n_rows)
+        self.fold, self.place = _draw_folds(training.codes, self.n_folds, seed)
         self.is_held = self.fold < self.n_bags
 
     @property
@@ -130,11 +134,39 @@ class Bags:
         )
 
     def boost_curves(self, terms: Sequence[TermValues]) -> tuple[list[TermValues], int]:
-        """Boost curves with every penalty; return the curves of the least held-out loss and their number of cycles."""
-        found = [self._boost_curves(terms, steps) for steps in self.settings.curve_steps]
-        if len(found) == 1 or not self.is_held.any():
-            return found[0]
-        return min(found, key=lambda one: self.average(self.losses(self.score(one[0])), self.is_held)[0])
+        """Boost curves with the first penalty, or with another one of lower held-out loss; count their cycles.
+
+        Other penalties are tried in few bags, which have some hundred held-out rows together.
+        """
+        first, *others = self.settings.curve_steps
+        found = self._boost_curves(terms, first)
+        if not others or not self.is_held.any():
+            return found
+        few = self._take_bags(-(-_RACE_ROWS * self.n_folds // len(self.fold)))
+        best, least = first, few.measure(found[0])
+        for steps in others:
+            loss = few.measure(few._boost_curves(terms, steps)[0])
+            if loss < least - _RACE_GAIN * abs(least):
+                best, least = steps, loss
+        return found if best is first else self._boost_curves(terms, best)
+
+    def _take_bags(self, n_most: int) -> Bags:
+        """Return the first bags only."""
+        few = copy(self)
+        few.n_bags = min(n_most, self.n_bags)
+        few.is_held = (self.fold >= 0) & (self.fold < few.n_bags)
+        return few
+
+    def thin(self, n_most: int) -> Bags:
+        """Return the bags with about ``n_most`` of their rows, as many of every fold and class."""
+        few = copy(self)
+        few.fold = np.where(self.place % -(-len(self.fold) // n_most), -1, self.fold).astype(np.int32)
+        few.is_held = self.is_held & (few.fold >= 0)
+        return few
+
+    def measure(self, terms: Sequence[TermValues]) -> float:
+        """Return the mean loss of the held-out rows."""
+        return self.average(self.losses(self.score(terms)), self.is_held)[0]
 
     def _boost_curves(self, terms: Sequence[TermValues], steps: CurveSteps) -> tuple[list[TermValues], int]:
         """Boost curves, first with smoother steps until they no longer lower the held-out loss; count the cycles.
@@ -143,8 +175,8 @@ class Bags:
         """
         is_active = np.ones(len(terms), dtype=bool)
         n_most = self.settings.max_iter
-        terms, n_smooth = self._boost(terms, is_active, steps.smooth, n_most // 2)
-        terms, n_sharp = self._boost(terms, is_active, steps.sharp, n_most - n_smooth)
+        terms, n_smooth = self._boost(terms, is_active, steps.smooth, n_most // 2, self.settings.patience)
+        terms, n_sharp = self._boost(terms, is_active, steps.sharp, n_most - n_smooth, self.settings.patience)
         return terms, n_smooth + n_sharp
 
     def boost_surfaces(
@@ -155,8 +187,8 @@ class Bags:
         ``distance`` limits the sum of the learning rates of all cycles.
         """
         settings = self.settings
-        n_most = min(float(settings.max_iter), np.ceil(distance / settings.learning_rate))
-        return self._boost(terms, is_active, settings.step, int(n_most))
+        n_most = min(float(settings.max_iter), np.ceil(distance / settings.surface_rate))
+        return self._boost(terms, is_active, settings.step, int(n_most), settings.surface_patience)
 
     def _boost(
         self,
@@ -164,6 +196,7 @@ class Bags:
         is_active: NDArray[np.bool_],
         step: _core.StepOptions,
         n_cycles: int,
+        patience: int,
     ) -> tuple[list[TermValues], int]:
         is_active = np.broadcast_to(is_active, (self.n_bags, len(terms)))
         found, _, n_used = self._fit(terms).boost(
@@ -171,18 +204,18 @@ class Bags:
             np.ascontiguousarray(is_active, dtype=np.uint8).ravel(),
             step=step,
             n_cycles=n_cycles,
-            patience=self.settings.patience,
+            patience=patience,
             n_threads=self.n_threads,
         )
         parts = _split(terms, found.reshape(self.n_bags, -1, self.n_scores))
         return [
-            term._replace(values=part.reshape(term.values.shape))
+            term._replace(values=part.reshape(self.n_bags, *term.shape, self.n_scores))
             for term, part in zip(terms, parts, strict=True)
         ], n_used
 
     def _pack(self, terms: Sequence[TermValues]) -> Floats:
         """Return the values of all terms by bag, cell and score, as the core takes them."""
-        values = [term.values.reshape(self.n_bags, -1, self.n_scores) for term in terms]
+        values = [term.values[: self.n_bags].reshape(self.n_bags, -1, self.n_scores) for term in terms]
         return np.concatenate(values, axis=1).ravel()
 
     def score(self, terms: Sequence[TermValues]) -> Floats:
@@ -219,13 +252,15 @@ def _split(terms: Sequence[TermValues], array: Floats) -> list[Floats]:
     return np.split(array, np.cumsum([np.prod(term.shape) for term in terms])[:-1], axis=1)
 
 
-def _draw_folds(codes: NDArray[np.int32], n_bags: int, seed: int) -> NDArray[np.int32]:
-    """Return the fold of every row: of every class, as many rows in each."""
-    n_folds = min(max(n_bags, _LEAST_FOLDS), len(codes))
-    fold = np.empty(len(codes), dtype=np.int32)
+def _draw_folds(
+    codes: NDArray[np.int32], n_folds: int, seed: int
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return the fold of every row, of every class as many rows in each, and its place in the fold."""
     keys = _core.draw_keys(seed, _core.Stream.validation_rows, len(codes))
-    fold[np.lexsort((keys, codes))] = np.arange(len(codes)) % n_folds
-    return fold if n_folds > 1 else fold + 1  # of a single row, the only bag learns
+    place = np.empty(len(codes), dtype=np.int64)
+    place[np.lexsort((keys, codes))] = np.arange(len(codes))
+    fold = (place % n_folds).astype(np.int32)
+    return (fold if n_folds > 1 else fold + 1), place // n_folds  # of a single row, the only bag learns
 
 
 def make_axes(bins: _core.BoostBins, signs: NDArray[np.int8] | None) -> list[Axis]:

@@ -13,9 +13,12 @@ from .settings import Pair
 
 Floats = NDArray[np.float64]
 
-_SURFACE_CELLS = 16  # of an axis of a surface, without that of missing values
-_FINE_CELLS = 32  # of an axis of the final surfaces, if there are many rows
-_MANY_ROWS = 4000
+# Most cells of an axis of a surface, without that of missing values.
+_FEW_CELLS = 8  # if there are few rows
+_SURFACE_CELLS = 16
+_FINE_CELLS = 32  # of the final surfaces, if there are many rows
+_FEW_ROWS, _MANY_ROWS = 400, 4000
+_SEARCH_ROWS = 20_000  # about, while pairs are chosen
 _SCREEN_CELLS = 12  # of an axis while all pairs are compared
 _PAIR_COUNTS = (4, 16, 64, 128)  # tried by interactions="auto"
 # Sums of the learning rates of all cycles: most fits need less; classes that curves separate would take all cycles.
@@ -49,6 +52,7 @@ def add_surfaces(bags: Bags, curves: list[TermValues]) -> list[TermValues]:
     n_most = min(int(is_allowed.sum()), _PAIR_COUNTS[-1] if wanted is None else wanted)
     if n_most == 0:
         return curves
+    few = bags.thin(_SEARCH_ROWS)
     coarse = [curves[number].axes[0].coarsen(weights[number], _SCREEN_CELLS) for number in free]
 
     def rank(left_out: int) -> list[Pair]:
@@ -57,7 +61,7 @@ def add_surfaces(bags: Bags, curves: list[TermValues]) -> list[TermValues]:
             bags.rows,
             [axis.of_core(bags.rows) for axis in coarse],
             raw,
-            fold=bags.fold,
+            fold=few.fold,
             left_out=left_out,
             step=bags.settings.step,
             n_threads=bags.n_threads,
@@ -66,7 +70,7 @@ def add_surfaces(bags: Bags, curves: list[TermValues]) -> list[TermValues]:
         return [every[place] for place in order[is_allowed[order]][:n_most]]
 
     if wanted is None:
-        n_most = _count_pairs(bags, curves, weights, raw, [rank(bag) for bag in range(bags.n_bags)])
+        n_most = _count_pairs(few, curves, weights, raw, [rank(bag) for bag in range(bags.n_bags)])
     return _boost_surfaces(bags, curves, rank(-1)[:n_most], weights)
 
 
@@ -75,6 +79,12 @@ def _start_surface(
 ) -> TermValues:
     axes = (curves[number].axes[0].coarsen(weights[number], n_cells) for number in pair)
     return bags.start(tuple(axes))
+
+
+def _count_cells(bags: Bags) -> int:
+    """Return the most cells of an axis of the final surfaces."""
+    n_rows = bags.training.n_rows
+    return _FEW_CELLS if n_rows < _FEW_ROWS else _SURFACE_CELLS if n_rows < _MANY_ROWS else _FINE_CELLS
 
 
 def _count_pairs(
@@ -88,6 +98,7 @@ def _count_pairs(
     if not bags.is_held.any():
         return 0
     without = bags.losses(raw)
+    n_cells = min(_count_cells(bags), _SURFACE_CELLS)
     n_best, most = 0, 0.0
     for n_pairs in sorted({min(n, len(ranked[0])) for n in _PAIR_COUNTS}):
         if n_pairs > _PAIR_COUNTS[-2] and n_best < _PAIR_COUNTS[-2]:
@@ -99,7 +110,7 @@ def _count_pairs(
             for pair in pairs[:n_pairs]:
                 if pair not in place:
                     place[pair] = len(terms)
-                    terms.append(_start_surface(bags, curves, pair, weights, _SURFACE_CELLS))
+                    terms.append(_start_surface(bags, curves, pair, weights, n_cells))
                 is_active[bag, place[pair]] = True
         terms, _ = bags.boost_surfaces(terms, is_active[:, : len(terms)], _SEARCH_DISTANCE)
         gain, error = bags.average(without - bags.losses(bags.score(terms)), bags.is_held)
@@ -114,7 +125,7 @@ def _boost_surfaces(
     """Boost the surfaces of some pairs on top of the curves, and purify them; without gain, return the curves."""
     if not pairs:
         return curves
-    n_cells = _FINE_CELLS if bags.training.n_rows >= _MANY_ROWS else _SURFACE_CELLS
+    n_cells = _count_cells(bags)
     surfaces = [_start_surface(bags, curves, pair, weights, n_cells) for pair in pairs]
     is_active = np.arange(len(curves) + len(surfaces)) >= len(curves)
     terms, n_cycles = bags.boost_surfaces([*curves, *surfaces], is_active, _MOST_DISTANCE)

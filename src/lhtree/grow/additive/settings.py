@@ -16,7 +16,8 @@ from ..training import Training
 
 Pair = tuple[int, int]
 
-LEARNING_RATE = 0.1  # of learning_rate="auto"
+LEARNING_RATE = 0.2  # of learning_rate="auto"
+_GROWTH = 0.01  # of the learning rate of curves in every cycle, relative to the first one
 _MOST_ROUNDS = 2**31 - 1  # which the core counts; no fit lasts that long
 _SMOOTHER = 10.0  # smoothing of the first cycles of curves, relative to that of the others
 _PENALTIES = (1.0, 0.1)  # tried by l2_regularization="auto"; surfaces have the first
@@ -78,9 +79,13 @@ class AdditiveSettings:
         penalties = _PENALTIES if is_auto(l2) else (check_number("l2_regularization", l2),)
         least = float(check_count("min_samples_leaf", params["min_samples_leaf"], 1))
 
-        def step(penalty: float, smoothing: float) -> _core.StepOptions:
+        def step(penalty: float, smoothing: float, rate: float, growth: float) -> _core.StepOptions:
             return _core.StepOptions(
-                learning_rate=rate, l2_regularization=penalty, min_samples_leaf=least, smoothing=smoothing
+                learning_rate=rate,
+                l2_regularization=penalty,
+                min_samples_leaf=least,
+                smoothing=smoothing,
+                growth=growth,
             )
 
         smoother = min(_SMOOTHER * smoothing, _MOST_SMOOTHING)
@@ -96,9 +101,22 @@ class AdditiveSettings:
             max_steps=None if isinstance(max_steps, str) else max_steps,
             merges=isinstance(max_steps, str),
             signs=signs,
-            curve_steps=[CurveSteps(step(own, smoother), step(own, float(smoothing))) for own in penalties],
-            step=step(penalties[0], float(smoothing)),
+            curve_steps=[
+                CurveSteps(step(own, smoother, rate, _GROWTH), step(own, float(smoothing), rate, _GROWTH))
+                for own in penalties
+            ],
+            step=step(penalties[0], float(smoothing), rate / 2.0, 0.0),
         )
+
+    @property
+    def surface_rate(self) -> float:
+        """Learning rate of surfaces."""
+        return self.learning_rate / 2.0
+
+    @property
+    def surface_patience(self) -> int:
+        """Cycles of surfaces without a lower held-out loss after which boosting stops."""
+        return -(-self.patience // 2)
 
     def allows(self, first: int, second: int) -> bool:
         """Whether two columns may form a surface."""
