@@ -72,9 +72,7 @@ def test_trees_are_the_references(loss, seed):
     aim = Response(loss, y, 0.7)
     twin = boost_aim(X, aim, weight.tolist(), held, options, 3, seed, takes_losses=True)
     boosting.assert_as_reference(grown, twin, options)
-    training, validation = np.array(twin.losses).T
-    np.testing.assert_array_equal(grown["training_loss"], training)
-    np.testing.assert_array_equal(grown["validation_loss"], validation)
+    np.testing.assert_array_equal([grown["training_loss"], grown["validation_loss"]], np.array(twin.losses).T)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -112,9 +110,7 @@ def test_trees_of_several_outputs_are_the_references(loss, seed):
     grown = boosting.boost(X, y, options, n_rounds=3, seed=seed, patience=9, **given)
     twin = boost_aim(X, aim, weight.tolist(), held, options, 3, seed, takes_losses=True)
     boosting.assert_as_reference(grown, twin, options)
-    training, validation = np.array(twin.losses).T
-    np.testing.assert_array_equal(grown["training_loss"], training)
-    np.testing.assert_array_equal(grown["validation_loss"], validation)
+    np.testing.assert_array_equal([grown["training_loss"], grown["validation_loss"]], np.array(twin.losses).T)
 
 
 @pytest.mark.parametrize("loss", LOSSES)

@@ -6,29 +6,18 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import lhtree
 from lhtree.describe.outline import read_outline, write_tree
 from lhtree.describe.rules import Rules, name_column
 from lhtree.model.views import TreeViews
 from lhtree.scorer import Scorer
-from support.compact import CHAINS, LABELS, make_chain, make_model, turn_over
+from support.compact import CHAINS, LABELS, make_chain, make_model, models, turn_over
 from support.shop import make_table
 from support.spreadsheet import calculate
 
-models = st.tuples(
-    st.integers(0, 2**32 - 1),
-    st.sampled_from(["text", "number", "whole"]),
-    st.integers(2, 4),
-    st.integers(1, 9),
-    st.sampled_from([3, None]),
-)
 
-
-def prepare(given_model):
-    *shape, digits = given_model
-    model, frame = make_model(*shape, digits=digits)
+def prepare(model, frame):
     rows = [
         {name: None if cell != cell else cell for name, cell in row.items()}
         for row in frame.to_dict("records")
@@ -38,9 +27,9 @@ def prepare(given_model):
 
 
 @settings(max_examples=40)
-@given(model=models)
+@given(model=models())
 def test_python(model):
-    rules, rows, expected = prepare(model)
+    rules, rows, expected = prepare(*model)
     names = {}
     exec(rules.to_python("decide"), names)
     assert [names["decide"](row) for row in rows] == expected
@@ -52,9 +41,9 @@ def test_python(model):
 
 
 @settings(max_examples=40)
-@given(model=models)
+@given(model=models())
 def test_spreadsheet(model):
-    rules, rows, expected = prepare(model)
+    rules, rows, expected = prepare(*model)
     formula = rules.to_excel(row=7)
     for row, label in zip(rows, expected, strict=True):
         cells = {f"{name_column(place)}7": cell for place, cell in enumerate(row.values())}
@@ -76,7 +65,7 @@ def test_formulas_of_deep_trees_are_rejected(rejects):
 
 
 def test_truth_values():
-    rules, rows, expected = prepare((5, "flag", 2, 6, 3))
+    rules, rows, expected = prepare(*make_model(5, "flag", 2, 6))
     names = {}
     exec(rules.to_python(), names)
     assert [names["predict"](row) for row in rows] == expected
@@ -129,7 +118,7 @@ def test_columns_of_a_sheet():
 @pytest.mark.parametrize("name", ["", "a b", "class", 3])
 def test_odd_names_of_functions_are_refused(name, rejects):
     with rejects:
-        prepare((0, "text", 2, 2, 3))[0].to_python(name)
+        prepare(*make_model(0, "text", 2, 2))[0].to_python(name)
 
 
 def fit_shop(kind, **options):

@@ -4,21 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lhtree import (
-    AdditiveLHTClassifier,
-    AdditiveLHTRegressor,
-    CompactLHTClassifier,
-    CompactLHTRegressor,
-    LHBoostClassifier,
-    LHBoostRegressor,
-    LHEnsembleClassifier,
-    LHEnsembleRegressor,
-    LHForestClassifier,
-    LHForestRegressor,
-    LHTClassifier,
-    LHTRegressor,
-)
-from lhtree.estimators.base import Predictor
+import lhtree
 from support.pages import run_examples
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -45,16 +31,10 @@ def test_there_are_pages() -> None:
     assert "explaining.md" in [page.name for page in PAGES]
 
 
-@pytest.mark.parametrize(
-    "estimator",
-    [
-        *(LHTClassifier(), LHForestClassifier(), LHBoostClassifier()),
-        *(LHTRegressor(), LHForestRegressor(), LHBoostRegressor()),
-        *(CompactLHTClassifier(), CompactLHTRegressor()),
-        *(AdditiveLHTClassifier(), AdditiveLHTRegressor()),
-        *(LHEnsembleClassifier(), LHEnsembleRegressor()),
-    ],
-)
-def test_parameters_are_listed(estimator: Predictor) -> None:
+ESTIMATORS = [name for name in lhtree.__all__ if name.endswith(("Classifier", "Regressor"))]
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_parameters_are_listed(name: str) -> None:
     page = (DOCS / "parameters.md").read_text(encoding="utf-8")
-    assert not [name for name in estimator.get_params() if f"`{name}`" not in page]
+    assert not [each for each in getattr(lhtree, name)().get_params() if f"`{each}`" not in page]

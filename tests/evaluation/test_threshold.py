@@ -88,14 +88,10 @@ def test_invalid_arguments_are_rejected(model, y, params, rejects):
         choose_threshold(model, y, y, **params)
 
 
-def test_more_than_two_classes_are_refused(rejects):
+def test_models_without_two_classes_are_refused(rejects):
     X, y = make_clouds(90, 3, 3)
     with rejects:
         choose_threshold(LHBoostClassifier(max_iter=2).fit(X, y), X, y)
-
-
-def test_models_without_classes_are_refused(rejects):
-    X, y = make_clouds(90, 3, 2)
     with rejects:
         choose_threshold(LHBoostRegressor(max_iter=2).fit(X, y), X, y)
     with rejects:

@@ -2,6 +2,8 @@ from contextlib import closing
 
 import pytest
 
+from lhtree import LHTClassifier
+from support.clouds import make_clouds
 from support.exports import SERVER
 from support.hostile import open_engine
 
@@ -13,6 +15,12 @@ def server(postgresql_or_none):
         SERVER.append(postgresql_or_none)
     yield
     SERVER.clear()
+
+
+@pytest.fixture(scope="session")
+def model():
+    """A tree of three classes and three features."""
+    return LHTClassifier().fit(*make_clouds(90, 3, 3))
 
 
 @pytest.fixture(params=["sqlite", "duckdb", "postgresql"])

@@ -19,12 +19,6 @@ PAGE = Path(__file__).parents[2] / "docs" / "exports.md"
 pytestmark = pytest.mark.skipif(exports.COMPILER is None, reason="no C compiler")
 
 
-@pytest.fixture(scope="module")
-def model():
-    X, y = make_clouds(90, 3, 3)
-    return LHTClassifier().fit(X, y)
-
-
 def test_infinities_are_refused_in_c(model, tmp_path):
     program = exports.compile_c(model, tmp_path)
     row = np.array([0.0, np.inf, 1.0]).tobytes()

@@ -9,28 +9,14 @@ import numpy as np
 import psycopg
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from sklearn.datasets import load_wine
 
 from lhtree import CompactLHTClassifier, CompactLHTRegressor, export_sql
 from lhtree.export import sql
 from lhtree.scorer import Scorer
 from support.clouds import make_clouds
-from support.compact import CHAINS, make_model
+from support.compact import CHAINS, make_model, models
 from support.exports import fill_table
-
-models = st.tuples(
-    st.integers(0, 2**32 - 1),
-    st.sampled_from(["text", "number", "whole"]),
-    st.integers(2, 4),
-    st.integers(1, 9),
-    st.sampled_from([3, None]),
-)
-
-
-def check(connection, dialect, model):
-    *shape, digits = model
-    compare(connection, dialect, *make_model(*shape, digits=digits))
 
 
 def compare(connection, dialect, model, frame):
@@ -44,24 +30,26 @@ def compare(connection, dialect, model, frame):
 
 
 @settings(max_examples=settings().max_examples * 2 // 5)
-@given(model=models)
+@given(model=models())
 def test_sqlite(model):
     with closing(sqlite3.connect(":memory:")) as connection:
-        check(connection, "sqlite", model)
+        compare(connection, "sqlite", *model)
 
 
 @settings(max_examples=settings().max_examples // 5)
-@given(model=models)
+@given(model=models())
 def test_duckdb(model):
     with duckdb.connect() as connection:
-        check(connection, "duckdb", model)
+        compare(connection, "duckdb", *model)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_postgresql(postgresql, seed):
     with psycopg.connect(postgresql) as connection:
         for n_classes in (2, 3):
-            check(connection, "postgresql", (seed, "text", n_classes, 7, (3, None)[seed % 2]))
+            compare(
+                connection, "postgresql", *make_model(seed, "text", n_classes, 7, digits=(3, None)[seed % 2])
+            )
 
 
 def read_case(model, **options):

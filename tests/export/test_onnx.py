@@ -15,12 +15,6 @@ from support import exports
 from support.clouds import fit_named, make_clouds
 
 
-@pytest.fixture(scope="module")
-def model():
-    X, y = make_clouds(90, 3, 3)
-    return LHTClassifier().fit(X, y)
-
-
 def test_infinities_are_refused(model, tmp_path, rejects):
     X = np.array([[0.0, 1.0, np.nan], [0.0, -np.inf, 1.0], [np.inf, np.nan, 0.0]])
     export_onnx(model, tmp_path / "model.onnx", single_input=True)

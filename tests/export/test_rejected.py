@@ -13,12 +13,6 @@ from lhtree.tables.labels import check_labels
 from support.clouds import fit_named, make_clouds
 
 
-@pytest.fixture(scope="module")
-def model():
-    X, y = make_clouds(90, 3, 3)
-    return LHTClassifier().fit(X, y)
-
-
 def test_arguments(model, tmp_path, rejects):
     with rejects:
         export_onnx(model, tmp_path / "model.onnx", dtype="float16")

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import is_classifier
 
 from lhtree import (
     CompactLHTClassifier,
@@ -16,6 +17,7 @@ from lhtree import (
     LHTClassifier,
     LHTRegressor,
 )
+from support.attacks import predict
 
 LEAF = {"min_samples_leaf": 2}  # "auto" compares sizes on rows that it draws
 ROUNDS = {"subsample": 1.0, "learning_rate": 0.1, "random_state": 0}  # "auto" holds rows out
@@ -53,32 +55,21 @@ def tables(draw):
     return X, y, random.integers(1, 5, n_rows)
 
 
-def assert_equal_to_repeated_rows(model, predict, X, y, weight):
+@pytest.mark.parametrize("model", CLASSIFIERS + REGRESSORS, ids=str)
+@settings(max_examples=20)
+@given(table=tables())
+def test_weights_count_as_repeated_rows(model, table):
+    X, y, weight = table
+    if is_classifier(model):
+        y = np.digitize(y, np.quantile(y, [0.4, 0.7]) if len(y) % 2 else [np.median(y)])
     place = np.repeat(np.arange(len(y)), weight)
-    weighted = predict(model.fit(X, y, sample_weight=weight))
+    weighted = predict(model.fit(X, y, sample_weight=weight), X)
     features = model._model.feature_names
     importances = model.feature_importances_
-    repeated = predict(model.fit(X.iloc[place].reset_index(drop=True), y[place]))
+    repeated = predict(model.fit(X.iloc[place].reset_index(drop=True), y[place]), X)
     assert features == model._model.feature_names
     np.testing.assert_allclose(weighted, repeated, rtol=1e-6, atol=1e-6)
     np.testing.assert_allclose(importances, model.feature_importances_, rtol=1e-5, atol=1e-6)
-
-
-@pytest.mark.parametrize("model", CLASSIFIERS, ids=str)
-@settings(max_examples=20)
-@given(table=tables())
-def test_classifiers_count_weights(model, table):
-    X, y, weight = table
-    labels = np.digitize(y, np.quantile(y, [0.4, 0.7]) if len(y) % 2 else [np.median(y)])
-    assert_equal_to_repeated_rows(model, lambda fitted: fitted.predict_proba(X), X, labels, weight)
-
-
-@pytest.mark.parametrize("model", REGRESSORS, ids=str)
-@settings(max_examples=20)
-@given(table=tables())
-def test_regressors_count_weights(model, table):
-    X, y, weight = table
-    assert_equal_to_repeated_rows(model, lambda fitted: fitted.predict(X), X, y, weight)
 
 
 @pytest.mark.parametrize("weight", [1, 3])

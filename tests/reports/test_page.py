@@ -4,20 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lhtree import LHTClassifier, report
+from lhtree import LHTClassifier
 from lhtree.explain import _text as words
 from support.browser import plain, unfold
 from support.clouds import make_clouds
 from support.reports import HOSTILE
-
-
-@pytest.fixture(scope="module")
-def hostile_report(tmp_path_factory):
-    generator = np.random.default_rng(0)
-    X = pd.DataFrame(generator.normal(size=(200, len(HOSTILE))), columns=pd.Index(HOSTILE, dtype=object))
-    y = np.array(["<b>bold</b>", "</script>", "__proto__", "w" * 300])[generator.integers(0, 4, 200)]
-    path = tmp_path_factory.mktemp("browser") / "hostile.html"
-    return report(LHTClassifier().fit(X, y), X, y, path, title="<h1>&amp;</h1>")
 
 
 class TestPage:

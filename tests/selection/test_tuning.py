@@ -2,6 +2,7 @@
 
 import json
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -232,6 +233,26 @@ def make_noisy():
     return X, np.where(np.arange(240) % 5 == 0, (y + 1) % 3, y)
 
 
+@pytest.fixture
+def row_clock(monkeypatch):
+    """A clock by which a fit takes a second per row, or ``find_step(number of the fit, rows)`` seconds."""
+    clock = SimpleNamespace(now=0, n_fits=0, find_step=lambda n_fits, n_rows: 1)
+    original = LHTClassifier.fit
+
+    def fit(self, X, y):
+        clock.n_fits += 1
+        with self._progress(len(X)) as check:
+            for _ in X:
+                clock.now += clock.find_step(clock.n_fits, len(X))
+                if check is not None:
+                    check(1)
+        return original(self, X, y)
+
+    monkeypatch.setattr(LHTClassifier, "fit", fit)
+    monkeypatch.setattr(tuning.time, "monotonic", lambda: float(clock.now))
+    return clock
+
+
 class TestTune:
     def test_best_setting_is_fitted_on_all_rows(self):
         X, y = make_noisy()
@@ -246,45 +267,16 @@ class TestTune:
 
     @pytest.mark.parametrize("seconds", [400, 1000, 1999, 2000, 2001, 5000])
     @pytest.mark.parametrize("refit", [True, False])
-    def test_time_limit_includes_the_last_fit(self, monkeypatch, seconds, refit):
-        now = 0
-
-        def fit(self, X, y):
-            nonlocal now
-            with self._progress(len(X)) as check:
-                for _ in X:  # a row takes a second
-                    now += 1
-                    if check is not None:
-                        check(1)
-            return original(self, X, y)
-
-        original = LHTClassifier.fit
-        monkeypatch.setattr(LHTClassifier, "fit", fit)
-        monkeypatch.setattr(tuning.time, "monotonic", lambda: float(now))
+    def test_time_limit_includes_the_last_fit(self, row_clock, seconds, refit):
         tuned = tune("tree", *make_noisy(), n_candidates=200, cv=3, seconds=seconds, refit=refit)
-        assert now == seconds
+        assert row_clock.now == seconds
         assert (tuned.best_estimator_ is None) != refit
 
-    def test_time_of_the_last_fit_is_that_of_the_longest_fold(self, monkeypatch):
+    def test_time_of_the_last_fit_is_that_of_the_longest_fold(self, row_clock):
         """On a busy machine, some fits take longer than others."""
-        now, n_fits = 0, 0
-
-        def fit(self, X, y):
-            nonlocal now, n_fits
-            n_fits += 1
-            is_slow = n_fits % 3 == 1 or len(X) == 240
-            with self._progress(len(X)) as check:
-                for _ in X:
-                    now += 4 if is_slow else 1
-                    if check is not None:
-                        check(1)
-            return original(self, X, y)
-
-        original = LHTClassifier.fit
-        monkeypatch.setattr(LHTClassifier, "fit", fit)
-        monkeypatch.setattr(tuning.time, "monotonic", lambda: float(now))
+        row_clock.find_step = lambda n_fits, n_rows: 4 if n_fits % 3 == 1 or n_rows == 240 else 1
         tune("tree", *make_noisy(), n_candidates=200, cv=3, seconds=20_000)
-        assert 19_000 < now <= 20_004
+        assert 19_000 < row_clock.now <= 20_004
 
     @pytest.mark.parametrize("metric", ["log_loss", "roc_auc"])
     def test_boosted_trees(self, metric, monkeypatch):

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from hypothesis import strategies as st
 
 import lhtree
 from lhtree.describe.outline import NUMBER, Outline, OutlineBlock, OutlineTerm
@@ -91,6 +92,18 @@ def make_model(
     X = np.where(np.isnan(encoded), centre, encoded)
     left = left or draw_shape(random, n_leaves)
     return replace(model, trees=grow(random, X, n_classes, left, digits)), make_frame(random, 80)
+
+
+def models() -> st.SearchStrategy[tuple[Model, Any]]:
+    """Models of ``make_model`` with frames of rows."""
+    return st.builds(
+        make_model,
+        st.integers(0, 2**32 - 1),
+        st.sampled_from(["text", "number", "whole"]),
+        st.integers(2, 4),
+        st.integers(1, 9),
+        digits=st.sampled_from([3, None]),
+    )
 
 
 def draw_shape(random: np.random.Generator, n_leaves: int) -> list[int]:

@@ -127,16 +127,7 @@ def choose_classifier(random, kind, seed):
     calibrate = random.choice(np.array([None, "sigmoid", "isotonic"], dtype=object))
     one_hot = int(random.choice([1, 20]))
     if kind == "compact":
-        return CompactLHTClassifier(
-            max_leaf_nodes=int(random.choice([2, 3, 16])),
-            max_terms=int(random.integers(1, 4)),
-            penalty=float(random.choice([0.0, 0.1, 1.0])),
-            min_samples_leaf=int(random.integers(1, 4)),
-            membership=str(random.choice(["constant", "linear"])),
-            digits=random.choice(np.array([1, 2, 3, 15, None], dtype=object)),
-            max_passes=2,
-            max_one_hot=one_hot,
-        )
+        return CompactLHTClassifier(**choose_compact(random, [1, 2, 3, 15, None]), max_one_hot=one_hot)
     if kind == "boost":
         return LHBoostClassifier(
             int(random.integers(1, 5)),
@@ -170,6 +161,19 @@ def choose_classifier(random, kind, seed):
     return LHForestClassifier(int(random.integers(1, 4)), **settings)
 
 
+def choose_compact(random, digits):
+    """Return random settings of a compact tree."""
+    return {
+        "max_leaf_nodes": int(random.choice([2, 3, 16])),
+        "max_terms": int(random.integers(1, 4)),
+        "penalty": float(random.choice([0.0, 0.1, 1.0])),
+        "min_samples_leaf": int(random.integers(1, 4)),
+        "membership": str(random.choice(["constant", "linear"])),
+        "digits": random.choice(np.array(digits, dtype=object)),
+        "max_passes": 2,
+    }
+
+
 def choose_additive(random):
     """Return random settings of an additive model."""
     return {
@@ -194,16 +198,7 @@ def choose_regressor(random, kind, seed):
     """Return a regressor with random settings."""
     one_hot = int(random.choice([1, 20]))
     if kind == "compact regressor":
-        return CompactLHTRegressor(
-            max_leaf_nodes=int(random.choice([2, 3, 16])),
-            max_terms=int(random.integers(1, 4)),
-            penalty=float(random.choice([0.0, 0.1, 1.0])),
-            min_samples_leaf=int(random.integers(1, 4)),
-            membership=str(random.choice(["constant", "linear"])),
-            digits=random.choice(np.array([1, 3, None], dtype=object)),
-            max_passes=2,
-            max_one_hot=one_hot,
-        )
+        return CompactLHTRegressor(**choose_compact(random, [1, 3, None]), max_one_hot=one_hot)
     if kind == "boost regressor":
         loss = str(random.choice(["squared_error", "squared_error", "absolute_error", "poisson", "gamma"]))
         return LHBoostRegressor(
