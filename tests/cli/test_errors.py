@@ -186,7 +186,10 @@ def damaged(draw):
     return bytes(content[: draw(st.integers(0, len(content)))] if draw(st.booleans()) else content)
 
 
-@settings(suppress_health_check=[*settings().suppress_health_check, HealthCheck.function_scoped_fixture])
+@settings(
+    suppress_health_check=[*settings().suppress_health_check, HealthCheck.function_scoped_fixture],
+    max_examples=settings().max_examples // 2,
+)
 @given(content=st.one_of(damaged(), st.binary(max_size=300)))
 def test_damaged_tables(folder, capsys, content):
     path, out = folder / "odd.csv", folder / "out"

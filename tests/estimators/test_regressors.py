@@ -100,7 +100,12 @@ def test_regressors_lack_the_methods_of_classifiers(friedman, rejects):
 
 
 @pytest.mark.parametrize(
-    "model", [LHForestRegressor(3), LHBoostRegressor(max_iter=3, intervals=True), LHEnsembleRegressor()]
+    "model",
+    [
+        LHForestRegressor(3),
+        LHBoostRegressor(max_iter=3, intervals=True),
+        LHEnsembleRegressor(3, n_estimators=3, cv=2),
+    ],
 )
 def test_models_named_by_the_errors_have_intervals(friedman, model):
     X, y = friedman

@@ -145,7 +145,9 @@ def list_knots(calibration):
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_maps_that_are_more_flexible_must_gain_two_standard_errors(n_classes, is_raw):
     chosen = set()
-    for seed, factor, n_rows in itertools.product(range(3), (0.5, 0.8, 1.0, 1.5), (20, 80, 300, 1500)):
+    for n_rows, factor, seed in itertools.product((20, 80, 300, 1500), (0.5, 0.8, 1.0, 1.5), range(3)):
+        if n_rows == 1500 and seed:
+            continue  # slow
         rows = draw_scored(n_classes, is_raw=is_raw, factor=factor, n_rows=n_rows, seed=seed)
         fold = assign_folds(rows.codes, seed)
         n_effective = rows.weight.sum() ** 2 / (rows.weight**2).sum()

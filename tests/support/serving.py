@@ -39,13 +39,13 @@ MODELS = {
     "boost": lambda: lhtree.LHBoostClassifier(max_iter=15, positive="default", random_state=0),
     "compact": lambda: lhtree.CompactLHTClassifier(random_state=0),
     "additive": lambda: lhtree.AdditiveLHTClassifier(random_state=0),
-    "ensemble": lambda: lhtree.LHEnsembleClassifier(random_state=0),
+    "ensemble": lambda: lhtree.LHEnsembleClassifier(15, n_estimators=10, cv=2, random_state=0),
     "tree of numbers": lambda: lhtree.LHTRegressor(),
     "forest of numbers": lambda: lhtree.LHForestRegressor(5, random_state=0),
     "boost of numbers": lambda: lhtree.LHBoostRegressor(max_iter=15, random_state=0),
     "compact of numbers": lambda: lhtree.CompactLHTRegressor(random_state=0),
     "additive of numbers": lambda: lhtree.AdditiveLHTRegressor(random_state=0),
-    "ensemble of numbers": lambda: lhtree.LHEnsembleRegressor(random_state=0),
+    "ensemble of numbers": lambda: lhtree.LHEnsembleRegressor(15, n_estimators=10, cv=2, random_state=0),
     "quantiles": lambda: lhtree.LHBoostRegressor(
         loss="quantile", quantile=[0.1, 0.5, 0.9], max_iter=15, random_state=0
     ),
