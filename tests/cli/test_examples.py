@@ -12,7 +12,7 @@ import uvicorn
 
 from lhtree import cli
 from support.pages import SHELL
-from support.shop import run, shop, succeed  # noqa: F401
+from support.shop import make_table, run, shop, succeed  # noqa: F401
 
 
 def find_examples(capsys: pytest.CaptureFixture[str], command: str) -> list[str]:
@@ -32,6 +32,9 @@ def test_examples(command: str, capsys: pytest.CaptureFixture[str], monkeypatch:
         monkeypatch.setattr("lhtree.cli.serve._listen", lambda host, port: socket.create_server((host, 0)))
     if command == "replay":
         Path("decisions.jsonl").touch()
+    if command in ("bench", "tune"):  # which fit many models
+        make_table(60).to_csv("data.csv", index=False)
+        monkeypatch.setattr("lhtree.selection.comparison._ROW_SECONDS", 0.0)
     examples = find_examples(capsys, command)
     assert examples
     for example in examples:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import uvicorn
 
 from lhtree.selection import tuning
 from support.pages import call, find_blocks, settle, split_commands
@@ -41,9 +42,6 @@ def serve_briefly(run: Callable[..., None], server: Any, sockets: list[socket.so
 def test_commands(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for module in ("typer", "rich", "pandas", "pyarrow", "matplotlib", "onnx", "fastapi"):
-        pytest.importorskip(module)
-    uvicorn = pytest.importorskip("uvicorn")
     monkeypatch.chdir(tmp_path)
     table = make_table(400)
     table[:300].to_csv("data.csv", index=False)

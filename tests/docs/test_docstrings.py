@@ -33,12 +33,6 @@ EXAMPLES = find_examples()
 @pytest.mark.usefixtures("closing")
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_examples(example, tmp_path, monkeypatch):
-    pytest.importorskip("pandas")
-    name = example.name.rpartition(".")[2]
-    if name.startswith("DaskLH"):
-        pytest.importorskip("distributed")
-    if name == "export_onnx":
-        pytest.importorskip("onnxruntime")
     monkeypatch.chdir(tmp_path)  # for what examples save
     failures = []
     doctest.DocTestRunner(Trimmed()).run(example, out=failures.append)

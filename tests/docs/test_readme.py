@@ -13,14 +13,12 @@ README = ROOT / "README.md"
 
 
 def test_examples() -> None:
-    pytest.importorskip("pandas")
     run_examples(README)
 
 
 def test_commands_of_the_table(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("pyarrow")
     monkeypatch.chdir(tmp_path)
     table = make_table(200).rename(columns={"y": "repaid"})
     table.to_csv("loans.csv", index=False)

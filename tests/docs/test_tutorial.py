@@ -6,8 +6,6 @@ import re
 import shlex
 from pathlib import Path
 
-import pytest
-
 from support.pages import call, settle, split_commands
 from support.serving import ask_json, serving
 
@@ -34,8 +32,6 @@ def ask_as_curl(address, command):
 
 
 def test_tutorial(tmp_path, monkeypatch, capsys):
-    for module in ("typer", "rich", "pandas", "pyarrow", "onnx", "fastapi"):
-        pytest.importorskip(module)
     monkeypatch.chdir(tmp_path)
     from lhtree.serve import Service, build_app
 

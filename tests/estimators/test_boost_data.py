@@ -2,6 +2,8 @@
 
 import numpy as np
 import pandas as pd
+import polars
+import pyarrow
 import pytest
 
 from lhtree import LHBoostClassifier
@@ -40,18 +42,22 @@ class TestValidation:
 
 
 class TestTables:
-    @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
-    def test_every_library_gives_the_same_model(self, library):
-        module = pytest.importorskip(library)
+    @pytest.mark.parametrize(
+        "convert",
+        [
+            lambda frame: frame.astype({"colour": "category", "shop": pd.StringDtype()}),
+            polars.from_pandas,
+            pyarrow.Table.from_pandas,
+        ],
+        ids=["pandas", "polars", "pyarrow"],
+    )
+    def test_every_library_gives_the_same_model(self, convert):
         frame = make_table(200)
         y = frame.pop("y").to_numpy(dtype=object)
         expected = LHBoostClassifier(**OWN).fit(frame, y)
         assert expected.feature_names_in_.tolist() == ["size", "weight", "colour", "shop"]
         assert expected.score(frame, y) > 0.8
-        if library == "pandas":
-            table = frame.astype({"colour": "category", "shop": pd.StringDtype()})
-        else:
-            table = module.from_pandas(frame) if library == "polars" else module.Table.from_pandas(frame)
+        table = convert(frame)
         model = LHBoostClassifier(**OWN).fit(table, y, X_val=table, y_val=y)
         plain = LHBoostClassifier(**OWN).fit(frame, y, X_val=frame, y_val=y)
         bridge.assert_same_trees(model, plain)

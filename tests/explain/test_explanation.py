@@ -161,19 +161,29 @@ def test_neighbours_are_the_nearest_training_rows_of_the_leaf(case):
 
 
 @given(fitted_models())
-def test_the_dictionary_is_json(case):
+def test_dictionaries_and_frames_have_the_facts(case):
     model, rows = case
     explanation = model.explain(rows[0])
     facts = json.loads(json.dumps(explanation.to_dict(), allow_nan=False))
     assert facts["prediction"] == explanation.prediction
     assert [len(path["steps"]) for path in facts["paths"]] == [len(path.steps) for path in explanation.paths]
+    check_contributions(explanation, explanation.to_frame())
+    check_all_terms(explanation, explanation.terms_frame())
 
 
-@given(fitted_models())
-def test_the_frame_of_terms_adds_up(case):
-    model, rows = case
-    explanation = model.explain(rows[0])
-    frame = explanation.terms_frame()
+def check_contributions(explanation, frame):
+    """The frame has the contributions, largest first."""
+    for label in explanation.classes:
+        assert frame[f"contribution.{label}"].to_dict() == explanation.contributions[label]
+        total = explanation.base[label] + frame[f"contribution.{label}"].sum()
+        assert total == pytest.approx(explanation.membership[label], abs=1e-9)
+    sizes = frame[f"contribution.{explanation.prediction}"].abs()
+    assert sizes.is_monotonic_decreasing
+    np.testing.assert_array_equal(frame["value"], [explanation.row[name] for name in frame.index])
+
+
+def check_all_terms(explanation, frame):
+    """The terms of every block add up."""
     for path in explanation.paths:
         for block in (*path.steps, path.leaf):
             lines = frame[(frame.tree == path.tree) & (frame.block == block.block)]
@@ -186,20 +196,6 @@ def test_the_frame_of_terms_adds_up(case):
             is_leaf = block is path.leaf
             assert set(lines.part) <= ({"intercept", "slope"} if is_leaf else {"offset", "weight"})
             assert math.fsum(lines.term) == near(block.estimate if is_leaf else block.y, lines.term)
-
-
-@given(fitted_models())
-def test_the_frame_has_the_contributions_largest_first(case):
-    model, rows = case
-    explanation = model.explain(rows[0])
-    frame = explanation.to_frame()
-    for label in explanation.classes:
-        assert frame[f"contribution.{label}"].to_dict() == explanation.contributions[label]
-        total = explanation.base[label] + frame[f"contribution.{label}"].sum()
-        assert total == pytest.approx(explanation.membership[label], abs=1e-9)
-    sizes = frame[f"contribution.{explanation.prediction}"].abs()
-    assert sizes.is_monotonic_decreasing
-    np.testing.assert_array_equal(frame["value"], [explanation.row[name] for name in frame.index])
 
 
 @given(fitted_models())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -70,6 +71,7 @@ def make_table(n_rows: int = 300) -> Any:
     return frame
 
 
+@cache
 def fit_boosted() -> Any:
     """A boosted model of the table."""
     frame = make_table()
@@ -77,6 +79,7 @@ def fit_boosted() -> Any:
     return model.fit(frame.drop(columns="y"), frame["y"])
 
 
+@cache
 def fit_models() -> tuple[Any, Any]:
     """A forest and a tree of the table."""
     frame = make_table()
@@ -84,6 +87,7 @@ def fit_models() -> tuple[Any, Any]:
     return lhtree.LHForestClassifier(10, random_state=0).fit(X, y), lhtree.LHTClassifier(gamma=20).fit(X, y)
 
 
+@cache
 def fit_compact() -> Any:
     """A compact tree of the table."""
     frame = make_table()
