@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import lhtree
-from support.shop import fit_boosted, fit_models, make_table, shop, succeed  # noqa: F401
+from support.shop import fail, fit_boosted, fit_models, make_table, shop, succeed  # noqa: F401
 
 
 def table_with_doubt():
@@ -51,6 +51,18 @@ class TestShown:
         measured = lhtree.evaluate(fit_boosted(), frame.drop(columns="y"), frame["y"])
         assert f"{measured.log_loss:.4f}" in shown
         assert max(map(len, shown.splitlines())) <= 80
+
+    def test_the_target_is_that_of_the_fit(self, capsys):
+        succeed(capsys, "fit", "data.csv", "-t", "y", "-o", "fitted.lht", "--model", "compact")
+        for asked in (("evaluate", "fitted.lht"), ("compare", "fitted.lht", "boosted.lht")):
+            assert (
+                succeed(capsys, *asked, "test.csv").out == succeed(capsys, *asked, "test.csv", "-t", "y").out
+            )
+        succeed(capsys, "report", "fitted.lht", "data.csv", "-o", "r.html")
+        frame = make_table()
+        lhtree.LHTClassifier().fit(frame[["size"]], frame["y"].to_numpy()).save("nameless.lht")
+        ran = fail(capsys, "evaluate", "nameless.lht", "test.csv")
+        assert ran.err == "lhtree: nameless.lht does not name its target: pass --target\n"
 
     def accuracy(self):
         frame = make_table()[200:]

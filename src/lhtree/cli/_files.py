@@ -15,7 +15,7 @@ from typing import Any
 from .._extras import import_extra
 from .._write import write_whole
 from ..io.read import RowsTable, read_rows
-from ..model.model import read
+from ..model.model import Model, read
 from ..scorer import Scorer
 from ._errors import ExitCode, Problem, check_signals, reading, writing
 from ._options import RowOptions, TableOptions
@@ -63,6 +63,14 @@ def choose_output(model: Any, output: str | None) -> Any:
         remedy = f"pass {' or '.join(names)}" if names else "omit it: the model has one output"
         raise Problem(f"--output {output} is not valid: {remedy}", ExitCode.USAGE)
     return model if output is None else model.output(output)
+
+
+def find_target(model: Model, path: str, given: str | None) -> str:
+    """Return the column that a model predicts: the given one, else that of the fit."""
+    target = given or getattr(model.provenance, "target", None)
+    if target is None:
+        raise Problem(f"{path} does not name its target: pass --target", ExitCode.USAGE)
+    return target
 
 
 def read_table(

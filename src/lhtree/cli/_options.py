@@ -38,6 +38,19 @@ Targets = Annotated[
         help="Column to predict: classes, or numbers. May be repeated, to predict several numbers (boosted trees).",
     ),
 ]
+FittedTarget = Annotated[
+    str | None,
+    typer.Option("--target", "-t", metavar="NAME", help="Column to predict. Default: that of the fit."),
+]
+FittedTargets = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--target",
+        "-t",
+        metavar="NAME",
+        help="Column to predict; repeat it for a model of several. Default: those of the fit.",
+    ),
+]
 Output = Annotated[
     str | None,
     typer.Option(

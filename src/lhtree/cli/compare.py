@@ -10,7 +10,7 @@ import typer
 from ..evaluation import compare as compare_models
 from . import _options
 from ._errors import Problem
-from ._files import check_picture, check_place, load_scorer, read_table, save_figure, write_file
+from ._files import check_picture, check_place, find_target, load_scorer, read_table, save_figure, write_file
 from ._show import note, show_json, show_tables
 
 EXAMPLES = (
@@ -23,8 +23,8 @@ def compare(
     champion: Annotated[str, typer.Argument(metavar="CHAMPION", help="Model file in use.")],
     challenger: Annotated[str, typer.Argument(metavar="CHALLENGER", help="Model file that may replace it.")],
     data: _options.DataFile,
-    target: _options.Target,
     options: _options.RowOptions,
+    target: _options.FittedTarget = None,
     positive: _options.Positive = None,
     threshold: _options.Threshold = None,
     by: _options.By = None,
@@ -47,6 +47,7 @@ def compare(
         check_place(plot, champion, challenger, data)
         check_picture(plot)
     scorers = [load_scorer(path) for path in (champion, challenger)]
+    target = find_target(scorers[0]._model, champion, target)
     tables = [
         read_table(scorer, data, options, quiet=quiet, target=target, groups=by or ()) for scorer in scorers
     ]

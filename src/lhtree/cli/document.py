@@ -10,7 +10,7 @@ import typer
 from ..evaluation import monitor
 from . import _options
 from ._errors import ExitCode, Problem, writing
-from ._files import check_place, load_scorer, read_table
+from ._files import check_place, find_target, load_scorer, read_table
 from ._show import note, write_bytes
 
 EXAMPLES = (
@@ -28,10 +28,7 @@ def document(
         str | None,
         typer.Option(metavar="DATA", help="Table of held-out rows, on which results are measured."),
     ] = None,
-    target: Annotated[
-        str | None,
-        typer.Option("--target", "-t", metavar="NAME", help="Column to predict. Default: that of the fit."),
-    ] = None,
+    target: _options.FittedTarget = None,
     by: _options.By = None,
     challenger: Annotated[
         str | None, typer.Option(metavar="MODEL", help="Model file to compare with on the same rows.")
@@ -66,9 +63,8 @@ def document(
     _options.check_threshold(threshold)
     check_place(out, model, *(path for path in (data, challenger, *(period or ())) if path))
     scorer = load_scorer(model)
-    target = target or getattr(scorer._model.provenance, "target", None)
-    if data is not None and target is None:
-        raise Problem(f"{model} does not name its target: pass --target", ExitCode.USAGE)
+    if data is not None:
+        target = find_target(scorer._model, model, target)
     X: Any = None
     y = groups = None
     if data is not None:

@@ -13,7 +13,7 @@ from ..evaluation.measures import write_number, write_percent
 from ..model.model import has_wolf
 from . import _options
 from ._errors import ExitCode, Problem
-from ._files import load_scorer, read_table
+from ._files import find_target, load_scorer, read_table
 from ._show import note, show_facts, show_json, show_table, show_tables
 
 EXAMPLES = (
@@ -28,8 +28,8 @@ _COVERAGES = (1.0, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.25, 0.1)
 def evaluate(
     model: _options.ModelFile,
     data: _options.DataFile,
-    target: _options.Targets,
     options: _options.RowOptions,
+    target: _options.FittedTargets = None,
     interval: Annotated[
         float | None,
         typer.Option(
@@ -58,7 +58,9 @@ def evaluate(
     label = _options.find_class("--positive", positive, learned.labels)
     if threshold is not None and len(learned.labels) != 2:
         raise Problem("--threshold needs a model of two classes: omit it", ExitCode.USAGE)
-    _check_targets(target, 1 if find_quantiles(scorer) else len(learned.head.names) or 1)
+    responses = [] if find_quantiles(scorer) else list(learned.head.names)
+    target = target or responses or [find_target(learned, model, None)]
+    _check_targets(target, len(responses) or 1)
     if by and learned.head.names:
         raise Problem("--by needs a model with one output: omit it", ExitCode.USAGE)
     rows = read_table(scorer, data, options, quiet=quiet, target=target, groups=by or ())

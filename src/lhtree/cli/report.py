@@ -7,10 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
+from ..evaluation import find_quantiles
 from ..model.model import read as read_model
 from . import _options
 from ._errors import ExitCode, Problem, writing
-from ._files import check_place, choose_output, load_model, load_scorer, read_table
+from ._files import check_place, choose_output, find_target, load_model, load_scorer, read_table
 from ._show import note, write_bytes
 
 EXAMPLES = (
@@ -26,9 +27,9 @@ Title = Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the pa
 def report(
     model: _options.ModelFile,
     data: _options.DataFile,
-    target: _options.Target,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="HTML file to write.")],
     options: _options.RowOptions,
+    target: _options.FittedTarget = None,
     test: Annotated[
         str | None,
         typer.Option(metavar="DATA", help="Table of held-out rows; metrics are computed on it."),
@@ -54,8 +55,13 @@ def report(
     import lhtree
 
     check_place(out, model, data, test)
-    loaded = choose_output(load_model(model), output)
-    label = _options.find_class("--positive", positive, read_model(loaded, takes_numbers=True).labels)
+    whole = load_model(model)
+    loaded = choose_output(whole, output)
+    learned = read_model(loaded, takes_numbers=True)
+    if output is not None and not find_quantiles(whole):
+        target = target or output
+    label = _options.find_class("--positive", positive, learned.labels)
+    target = find_target(learned, model, target)
     wanted: dict[str, Any] = {"quiet": quiet, "target": target, "groups": by or ()}
     table = read_table(loaded, data, options, **wanted)
     held = None if test is None else read_table(loaded, test, options, **wanted)
