@@ -300,9 +300,10 @@ nb::dict boost_rows(nb::object rows, const BoostBins& bins, const boost::TreeOpt
             const nb::gil_scoped_acquire gil;
             PyObject* answer = PyObject_CallNoArgs(is_over->ptr());
             if (!answer) throw Stopped();  // `watched` raises the error
-            const bool ends = PyObject_IsTrue(answer) == 1;
+            const int ends = PyObject_IsTrue(answer);
             Py_DECREF(answer);
-            return ends;
+            if (ends < 0) throw Stopped();
+            return ends == 1;
         };
     const std::size_t n_scores = plan.objective.n_scores();
     const auto& monotonic = options.rules.monotonic;

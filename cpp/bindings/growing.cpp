@@ -32,19 +32,6 @@ Options make_options(const std::string& direction, const std::string& offset, co
             branching_membership};
 }
 
-template <class Response>
-std::pair<nb::dict, NewVector<std::int32_t>> bound_grow(const Matrix<float>& Z,
-                                                        const Vector<Response>& response,
-                                                        const MaybeVector<double>& weight,
-                                                        const Options& options, std::uint64_t key,
-                                                        std::size_t n_threads) {
-    const Labelled samples = labelled(Z, response, weight);
-    Grown grown = watched({}, [&](Watch& watch) { return grow(samples, options, key, n_threads, watch); });
-    Forest forest;
-    forest.add(samples.of_class ? -1 : 1, std::move(grown.blocks));
-    return {give_forest(std::move(forest)), give(std::move(grown.leaf_of_row))};
-}
-
 Sampling sampling_of(const Vector<std::int32_t>& strata, const Vector<std::int64_t>& counts, bool bootstrap) {
     Sampling sampling{strata.data(), strata.size(), {}, bootstrap};
     std::vector<std::int64_t> sizes(counts.size(), 0);
@@ -137,12 +124,6 @@ std::optional<NewMatrix<float>> bound_normalise(const AnyMatrix<Value>& x, const
     return z;
 }
 
-template <class Response>
-void bind_grow(nb::module_& m, const char* what) {
-    m.def("grow", &bound_grow<Response>, "Z"_a, "response"_a.noconvert(), "weight"_a.none(), "options"_a,
-          "key"_a, "n_threads"_a = 1, what);
-}
-
 template <class Value, class Response>
 void bind_grow_forest(nb::module_& m) {
     m.def("grow_forest", &bound_grow_forest<Value, Response>, "X"_a.noconvert(), "centre"_a, "scale"_a,
@@ -209,10 +190,6 @@ void bind_growing(nb::module_& m) {
              "beta"_a, "gamma"_a, "min_samples_split"_a, "min_samples_leaf"_a, "max_depth"_a,
              "max_features"_a, "shrinkage"_a, "branching_membership"_a);
 
-    bind_grow<std::uint8_t>(m, "Grow one tree; returns its arrays and the leaf of every row.");
-    bind_grow<double>(
-        m, "The same for a response that is any number: n_target is the sum of weight times response.");
-    bind_grow<std::int32_t>(m, "The same for classes (int32), in one tree of all of them.");
     bind_grow_forest<double, std::uint8_t>(m);
     bind_grow_forest<float, std::uint8_t>(m);
     bind_grow_forest<double, double>(m);

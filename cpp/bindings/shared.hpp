@@ -198,24 +198,4 @@ inline void check_size(std::size_t n_rows, const char* what) {
     require(n_rows > 0 && n_rows < (std::size_t{1} << 31), what);
 }
 
-// A response of 0 and 1 is uint8, any other number float64; classes are int32.
-template <class Response>
-Labelled labelled(const Matrix<float>& Z, const Vector<Response>& response,
-                  const MaybeVector<double>& weight) {
-    require(response.size() == Z.shape(0), "response needs one value per row of Z");
-    require(!weight || weight->size() == Z.shape(0), "weight needs one value per row of Z");
-    check_size(Z.shape(0), "Z needs between 1 and 2^31 - 1 rows");
-    Labelled samples{{Z.data(), Z.shape(0), Z.shape(1)}, nullptr, data_or_null(weight)};
-    check_response(response.data(), response.size());
-    if constexpr (std::is_same_v<Response, double>) {
-        samples.response = response.data();
-    } else if constexpr (std::is_same_v<Response, std::int32_t>) {
-        samples.of_class = response.data();
-        samples.n_classes = count_classes(response);
-    } else {
-        samples.is_target = response.data();
-    }
-    return samples;
-}
-
 }  // namespace lhtree

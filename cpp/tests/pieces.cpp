@@ -15,6 +15,43 @@ namespace {
 
 using namespace nb::literals;
 
+// A response of 0 and 1 is uint8, any other number float64; classes are int32.
+template <class Response>
+Labelled labelled(const Matrix<float>& Z, const Vector<Response>& response,
+                  const MaybeVector<double>& weight) {
+    require(response.size() == Z.shape(0), "response needs one value per row of Z");
+    require(!weight || weight->size() == Z.shape(0), "weight needs one value per row of Z");
+    check_size(Z.shape(0), "Z needs between 1 and 2^31 - 1 rows");
+    Labelled samples{{Z.data(), Z.shape(0), Z.shape(1)}, nullptr, data_or_null(weight)};
+    check_response(response.data(), response.size());
+    if constexpr (std::is_same_v<Response, double>) {
+        samples.response = response.data();
+    } else if constexpr (std::is_same_v<Response, std::int32_t>) {
+        samples.of_class = response.data();
+        samples.n_classes = count_classes(response);
+    } else {
+        samples.is_target = response.data();
+    }
+    return samples;
+}
+
+template <class Response>
+void bind_grow(nb::module_& m) {
+    m.def(
+        "grow",
+        [](const Matrix<float>& Z, const Vector<Response>& response, const MaybeVector<double>& weight,
+           const Options& options, std::uint64_t key) {
+            const Labelled samples = labelled(Z, response, weight);
+            Watch watch;
+            Grown grown = grow(samples, options, key, 1, watch);
+            Forest forest;
+            forest.add(samples.of_class ? -1 : 1, std::move(grown.blocks));
+            return std::pair{give_forest(std::move(forest)), give(std::move(grown.leaf_of_row))};
+        },
+        "Z"_a, "response"_a.noconvert(), "weight"_a.none(), "options"_a, "key"_a,
+        "Grow one tree; returns its arrays and the leaf of every row.");
+}
+
 // Samples in the order that growing sorts them to.
 struct Sorted {
     std::vector<float> features;
@@ -201,19 +238,9 @@ NB_MODULE(_pieces, m) {
         "Z"_a, "response"_a, "weight"_a.none(), "sums"_a, "offset"_a, "gamma"_a, "min_samples_leaf"_a,
         "Offset and Gini cost of the cut, or None. Z is not looked at.");
 
-    m.def(
-        "grow_real",
-        [](const Matrix<float>& Z, const Vector<double>& response,
-           const std::optional<Vector<double>>& weight, const Options& options, std::uint64_t key) {
-            Watch watch;
-            Forest forest;
-            Grown grown = grow_real(labelled(Z, response, weight), options, key, 1, watch);
-            forest.add(1, std::move(grown.blocks));
-            return std::pair{give_forest(std::move(forest)), give(std::move(grown.leaf_of_row))};
-        },
-        "Z"_a, "response"_a, "weight"_a.none(), "options"_a, "key"_a,
-        "grow, with a response of 0 and 1 grown like any other.");
-
+    bind_grow<std::uint8_t>(m);
+    bind_grow<double>(m);
+    bind_grow<std::int32_t>(m);
     m.def(
         "differentiate",
         [](const Matrix<double>& raw, const std::string& loss,

@@ -228,20 +228,6 @@ class Options:
     def __init__(self, *, direction: str, offset: str, membership: str, alpha: float, beta: float, gamma: tuple[float, bool], min_samples_split: tuple[float, bool], min_samples_leaf: tuple[float, bool], max_depth: int, max_features: int, shrinkage: float, branching_membership: bool) -> None: ...
 
 @overload
-def grow(Z: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], response: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, options: Options, key: int, n_threads: int = 1) -> tuple[dict, Annotated[NDArray[numpy.int32], dict(shape=(None,))]]:
-    """Grow one tree; returns its arrays and the leaf of every row."""
-
-@overload
-def grow(Z: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], response: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, options: Options, key: int, n_threads: int = 1) -> tuple[dict, Annotated[NDArray[numpy.int32], dict(shape=(None,))]]:
-    """
-    The same for a response that is any number: n_target is the sum of weight times response.
-    """
-
-@overload
-def grow(Z: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], response: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, options: Options, key: int, n_threads: int = 1) -> tuple[dict, Annotated[NDArray[numpy.int32], dict(shape=(None,))]]:
-    """The same for classes (int32), in one tree of all of them."""
-
-@overload
 def grow_forest(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], responses: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], targets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, options: Options, betas: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int, first_tree: int, strata: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, bootstrap: bool, balances: bool, n_threads: int, progress: Callable | None = None, codes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> dict | None: ...
 
 @overload

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lhtree import LHForestClassifier, _core
+from lhtree import LHForestClassifier, _core, _pieces
 from lhtree.grow.forest import count_rows
 from reference import trees as reference
 from support import bridge, strategies
@@ -134,7 +134,7 @@ def test_forest_equals_trees_grown_one_by_one(setting, n_classes, is_weighted):
         own = training_weights(model, y, number, weight)
         seen = own > 0
         for place, target in enumerate(targets):
-            expected, _ = _core.grow(
+            expected, _ = _pieces.grow(
                 Z[seen],
                 (y[seen] == target).astype(np.uint8),
                 own[seen],

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lhtree import LHForestClassifier, _core
+from lhtree import LHForestClassifier, _core, _pieces
 from reference import classes as reference_classes
 from reference import trees as reference
 from support import bridge, strategies
@@ -167,6 +167,6 @@ def test_draws_of_all_classes_need_direction_mixed_and_classes_from_0(rejects):
     X, y = draw_data(20, 3)
     fisher = bridge.core_options(reference.Options(direction="fisher", offset="gini"))
     with rejects:
-        _core.grow(X, y, None, fisher, 0)
+        _pieces.grow(X, y, None, fisher, 0)
     with rejects:
-        _core.grow(X, y - 1, None, bridge.core_options(OPTIONS), 0)
+        _pieces.grow(X, y - 1, None, bridge.core_options(OPTIONS), 0)

@@ -133,9 +133,9 @@ def test_more_features_than_rows_are_solved_in_the_space_of_rows(n_features, is_
     options = bridge.core_options(
         reference.Options("fisher", "gini", "least_squares", beta=beta, max_depth=1)
     )
-    arrays, _ = _pieces.grow_real(Z, response, weight, options, 0)
+    arrays, _ = _pieces.grow(Z, response, weight, options, 0)
     if not is_real:
-        arrays, _ = _core.grow(Z, response.astype(np.uint8), weight, options, 0)
+        arrays, _ = _pieces.grow(Z, response.astype(np.uint8), weight, options, 0)
     root = bridge.as_tree(arrays)
     far = np.sqrt(weight)[:, None] * (Z - np.average(Z.astype(np.float64), axis=0, weights=weight))
     r = np.sqrt(weight) * (response - np.average(response, weights=weight))
@@ -166,7 +166,7 @@ def test_many_features_need_no_square_matrix(direction):
     y = (np.arange(50) % 2).astype(np.uint8)
     Z = generator.normal(size=(50, 50_000)).astype(np.float32)
     options = bridge.core_options(reference.Options(direction, "gini", "least_squares"))
-    _, leaf_of_row = _core.grow(Z, y, None, options, 0)
+    _, leaf_of_row = _pieces.grow(Z, y, None, options, 0)
     bridge.assert_same_partition(leaf_of_row, y)
 
 
@@ -175,7 +175,7 @@ def test_equal_features_keep_their_mean_differences():
     y = (np.arange(20) % 2).astype(np.uint8)
     Z = np.repeat(y[:, None], 600, axis=1).astype(np.float32)
     options = bridge.core_options(reference.Options("fisher", "gini", "least_squares", shrinkage=0.0))
-    root = bridge.as_tree(_core.grow(Z, y, None, options, 0)[0])
+    root = bridge.as_tree(_pieces.grow(Z, y, None, options, 0)[0])
     assert set(root.weights[0].values()) == {1.0}
     assert set(root.slopes[0].values()) == {1.0}
 

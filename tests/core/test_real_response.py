@@ -35,7 +35,7 @@ def real_options():
 
 def grow_real(problem, options, key=0):
     """Grow in the core, 0 and 1 as any number."""
-    arrays, leaf_of_row = _pieces.grow_real(
+    arrays, leaf_of_row = _pieces.grow(
         problem.X, problem.y.astype(np.float64), problem.weight, bridge.core_options(options), key
     )
     return arrays, bridge.as_tree(arrays, 0, leaf_of_row)
@@ -126,10 +126,11 @@ def test_zero_and_one_grown_as_numbers_give_the_classifiers_tree(direction, is_w
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_a_float_response_of_zero_and_one_is_grown_as_classes(direction):
     X, y = make_rows(400)
-    options = bridge.core_options(reference.Options(direction=direction, offset="gini"))
-    classes, numbers = (_core.grow(X, response, None, options, 3) for response in (y, y.astype(np.float64)))
-    bridge.assert_same_bits(classes[0], numbers[0])
-    assert "low" not in numbers[0]
+    classes, numbers = (
+        grow_forest(X, responses, direction=direction) for responses in (y[None], y[None].astype(np.float64))
+    )
+    bridge.assert_same_bits(classes, numbers)
+    assert "low" not in numbers
 
 
 def grow_forest(X, responses, n_threads=1, **options):
@@ -152,7 +153,7 @@ def test_regression_forest_equals_its_trees():
     options = bridge.core_options(reference.Options(offset="gini", direction="mixed", min_samples_leaf=5.0))
     for tree in range(3):
         rows = _core.draw_rows(np.zeros(600, dtype=np.int32), np.array([300]), False, 7, tree)
-        alone, _ = _core.grow(X[rows], response[rows], None, options, reference.forest_key(7, tree, 0))
+        alone, _ = _pieces.grow(X[rows], response[rows], None, options, reference.forest_key(7, tree, 0))
         begin, end = arrays["block_ptr"][tree : tree + 2]
         for name in ("left", "n_target", "offset", "intercept", "low", "high"):
             np.testing.assert_array_equal(arrays[name][begin:end], alone[name])
@@ -167,10 +168,9 @@ def test_regression_forest_equals_its_trees():
 def test_invalid_options_of_a_numeric_response_are_rejected(rejects):
     X, y = make_rows(20)
     response = y * 2.0
-    for grow in (_core.grow, _pieces.grow_real):
-        with rejects:
-            grow(X, response, None, bridge.core_options(reference.Options(offset="purity")), 0)
+    with rejects:
+        _pieces.grow(X, response, None, bridge.core_options(reference.Options(offset="purity")), 0)
     for value in (np.nan, np.inf):
         response[3] = value
         with rejects:
-            _core.grow(X, response, None, bridge.core_options(reference.Options(offset="gini")), 0)
+            _pieces.grow(X, response, None, bridge.core_options(reference.Options(offset="gini")), 0)

@@ -39,7 +39,9 @@ def core_options(options, *, branching_membership=True):
 
 def grow(problem, options, key=0, **keywords):
     """Grow a tree in the core: its arrays, and the same as a `reference.Tree`."""
-    arrays, leaf_of_row = _core.grow(
+    from lhtree import _pieces  # wheels, which are tested with other functions of this module, lack it
+
+    arrays, leaf_of_row = _pieces.grow(
         problem.X, problem.y, problem.weight, core_options(options, **keywords), key
     )
     return arrays, as_tree(arrays, 0, leaf_of_row)

@@ -38,6 +38,9 @@ class RowSorter {
   private:
     std::vector<KeyedRow> other_;
     std::vector<std::uint32_t> counts_;
+
+    template <unsigned digit_bits, unsigned n_digits>
+    void sort_digits(std::vector<KeyedRow>& entries);
 };
 
 }  // namespace lhtree

@@ -199,7 +199,7 @@ Boosted boost(const Plan& plan, Rows& rows, std::size_t n_threads, Watch& watch)
         for (std::size_t score = 0; score < n_per_round; ++score) {
             TreeScores scores{score};
             if (is_joint) {
-                scores.projection = Projection::draw(rows.n_scores(), derive(round_key, projection_draws)).of;
+                scores.projection = draw_projection(rows.n_scores(), derive(round_key, projection_draws));
                 for (std::size_t k = 0; k < rows.n_scores(); ++k)
                     scores.projection[k] *= scales.projection[k];
             }

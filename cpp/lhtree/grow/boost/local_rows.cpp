@@ -4,7 +4,6 @@
 #include <array>
 #include <atomic>
 #include <cmath>
-#include <iterator>
 #include <memory>
 #include <numeric>
 
@@ -18,32 +17,6 @@ static constexpr std::size_t most_kept_rows = std::size_t{1} << 24;
 static float round_quanta(float value) {
     constexpr float shift = 0x1.8p23f;
     return (value + shift) - shift;
-}
-
-void SpareHistograms::give(std::vector<Histogram>&& histograms) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    for (Histogram& one : histograms)
-        if (const std::size_t capacity = one.capacity(); capacity > 0)
-            by_capacity_.emplace(capacity, std::move(one));
-}
-
-std::vector<Histogram> SpareHistograms::take(const std::vector<std::size_t>& sizes, bool is_lean) {
-    std::vector<Histogram> taken(sizes.size());
-    {
-        const std::lock_guard<std::mutex> lock(mutex_);
-        for (std::size_t i = 0; i < sizes.size(); ++i) {
-            // Take a spare of similar size; larger spares suit later requests.
-            auto found = by_capacity_.lower_bound(sizes[i]);
-            if (found == by_capacity_.end() || found->first > 2 * sizes[i]) {
-                if (found == by_capacity_.begin() || 2 * std::prev(found)->first < sizes[i]) continue;
-                --found;
-            }
-            taken[i] = std::move(found->second);
-            by_capacity_.erase(found);
-        }
-    }
-    for (std::size_t i = 0; i < sizes.size(); ++i) taken[i].reset(sizes[i], is_lean);
-    return taken;
 }
 
 LocalRows::LocalRows(const RowData& data, const WeightUnits& units, std::size_t n_threads, Watch& watch)
@@ -454,8 +427,7 @@ std::vector<DigitWeights> LocalRows::perform(const WeighDigits& request) {
     return gather(
         [&] {
             std::vector<DigitWeights> empty;
-            for (const Digits& known : digits)
-                empty.push_back({std::vector<std::int64_t>(std::size_t{1} << known.n_bits(), 0)});
+            for (const Digits& known : digits) empty.emplace_back(std::size_t{1} << known.n_bits(), 0);
             return empty;
         },
         [&](std::vector<DigitWeights>& own, const Chunk& chunk) {
@@ -463,7 +435,7 @@ std::vector<DigitWeights> LocalRows::perform(const WeighDigits& request) {
             for (std::size_t i = 0; i < digits.size(); ++i)
                 each_residual(chunk, i / n, request.scores[i % n], [&](std::size_t row, double residual) {
                     digits[i].with_next(residual,
-                                        [&](std::uint64_t digit) { own[i].of[digit] += weights_.at(row); });
+                                        [&](std::uint64_t digit) { own[i][digit] += weights_.at(row); });
                 });
         });
 }

@@ -1,8 +1,6 @@
 // Rows that this process can read: codes in memory or in a mapped file, in chunks, ordered by block.
 #pragma once
 #include <cstdint>
-#include <map>
-#include <mutex>
 #include <vector>
 
 #include "lhtree/grow/boost/losses.hpp"
@@ -18,18 +16,6 @@ struct RowData {
     const double* weight;  // null: 1 each
     Objective objective;
     std::uint64_t first_row = 0;  // number of the first row in the whole table
-};
-
-// Histograms whose memory is used again: fresh memory costs more time than counting a few thousand rows.
-class SpareHistograms {
-  public:
-    void give(std::vector<Histogram>&& histograms);
-    // Histograms of these sizes, with sums of 0.
-    std::vector<Histogram> take(const std::vector<std::size_t>& sizes, bool is_lean);
-
-  private:
-    std::mutex mutex_;
-    std::multimap<std::size_t, Histogram> by_capacity_;
 };
 
 class LocalRows : public Rows {

@@ -66,14 +66,14 @@ void differentiate(const Objective& objective, const Scored& rows, std::size_t s
         objective.loss(score));
 }
 
-Projection Projection::draw(std::size_t n_scores, std::uint64_t key) {
-    Projection drawn;
+std::vector<double> draw_projection(std::size_t n_scores, std::uint64_t key) {
+    std::vector<double> drawn;
     for (std::size_t k = 0; k < n_scores; ++k) {
         std::int64_t sum = -6 * 65535;
         for (std::uint64_t i = 0; i < 3; ++i)
             for (std::uint64_t bits = derive(key, 3 * k + i); bits > 0; bits >>= 16)
                 sum += static_cast<std::int64_t>(bits & 0xffff);
-        drawn.of.push_back(static_cast<double>(sum) * 0x1p-16);
+        drawn.push_back(static_cast<double>(sum) * 0x1p-16);
     }
     return drawn;
 }

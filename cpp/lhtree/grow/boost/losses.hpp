@@ -227,13 +227,9 @@ struct Objective {
 void differentiate(const Objective& objective, const Scored& rows, std::size_t score, float* gradient,
                    float* hessian);
 
-// A random direction in the space of the scores of a row.
-struct Projection {
-    std::vector<double> of;  // every score
-
-    // Sums of 12 uniform numbers: close to a normal distribution, and the same on every platform.
-    static Projection draw(std::size_t n_scores, std::uint64_t key);
-};
+// Draws a direction in the space of the scores of a row. Sums of 12 uniform numbers are close to a normal
+// distribution, and the same on every platform.
+std::vector<double> draw_projection(std::size_t n_scores, std::uint64_t key);
 
 // Derivatives of softmax by the scores of a row with these probabilities, in float32: calls use(score,
 // gradient, hessian) for each.

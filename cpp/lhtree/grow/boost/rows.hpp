@@ -183,10 +183,6 @@ inline void merge(std::int64_t& all, std::int64_t own) {
 inline void merge(WideSum& all, const WideSum& own) {
     all.add(own);
 }
-inline void merge(DigitWeights& all, const DigitWeights& own) {
-    require_same_size(all.of.size(), own.of.size());
-    all.merge(own);
-}
 template <class Statistics>
 void merge(Statistics& all, const Statistics& own) {
     all.merge(own);

@@ -52,19 +52,14 @@ std::uint64_t Digits::find_place(double value) {
     return static_cast<std::uint64_t>(count_units(value) + middle_place);
 }
 
-void DigitWeights::merge(const DigitWeights& other) {
-    for (std::size_t digit = 0; digit < of.size(); ++digit) of[digit] += other.of[digit];
-}
-
 void DigitSearch::take(const DigitWeights& weights) {
     if (digits_.n_left == 64) {
-        const std::int64_t total = std::accumulate(weights.of.begin(), weights.of.end(), std::int64_t{0});
+        const std::int64_t total = std::accumulate(weights.begin(), weights.end(), std::int64_t{0});
         is_empty_ = total == 0;
         needed_ = is_empty_ ? 0 : find_needed(share_, total);
     }
     std::size_t digit = 0;
-    for (; digit + 1 < weights.of.size() && weights.of[digit] < needed_; ++digit)
-        needed_ -= weights.of[digit];
+    for (; digit + 1 < weights.size() && weights[digit] < needed_; ++digit) needed_ -= weights[digit];
     const int n_bits = digits_.n_bits();
     digits_ = {digits_.prefix << n_bits | digit, digits_.n_left - n_bits};
 }

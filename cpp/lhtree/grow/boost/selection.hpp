@@ -38,12 +38,7 @@ struct Digits {
     static std::uint64_t find_place(double value);
 };
 
-struct DigitWeights {
-    std::vector<std::int64_t> of;
-
-    void merge(const DigitWeights& other);
-    auto fields() { return std::tie(of); }
-};
+using DigitWeights = std::vector<std::int64_t>;  // of every digit
 
 class DigitSearch {
   public:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "lhtree/shared/compiler.hpp"
 
@@ -97,6 +98,32 @@ void Histogram::merge(const Histogram& other) {
 void Histogram::subtract(const Histogram& other) {
     for (std::size_t i = 0; i < lean_.size(); ++i) lean_[i] -= other.lean_[i];
     for (std::size_t i = 0; i < full_.size(); ++i) full_[i] -= other.full_[i];
+}
+
+void SpareHistograms::give(std::vector<Histogram>&& histograms) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (Histogram& one : histograms)
+        if (const std::size_t capacity = one.capacity(); capacity > 0)
+            by_capacity_.emplace(capacity, std::move(one));
+}
+
+std::vector<Histogram> SpareHistograms::take(const std::vector<std::size_t>& sizes, bool is_lean) {
+    std::vector<Histogram> taken(sizes.size());
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        for (std::size_t i = 0; i < sizes.size(); ++i) {
+            // Take a spare of similar size; larger spares suit later requests.
+            auto found = by_capacity_.lower_bound(sizes[i]);
+            if (found == by_capacity_.end() || found->first > 2 * sizes[i]) {
+                if (found == by_capacity_.begin() || 2 * std::prev(found)->first < sizes[i]) continue;
+                --found;
+            }
+            taken[i] = std::move(found->second);
+            by_capacity_.erase(found);
+        }
+    }
+    for (std::size_t i = 0; i < sizes.size(); ++i) taken[i].reset(sizes[i], is_lean);
+    return taken;
 }
 
 SumTables::SumTables(const Direction& direction, const Bins& bins)

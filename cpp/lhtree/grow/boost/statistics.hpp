@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <map>
+#include <mutex>
 #include <stdexcept>
 #include <tuple>
 #include <type_traits>
@@ -120,6 +122,18 @@ class Histogram {
     static void clear(std::vector<AnySums>& sums) {
         if (!sums.empty()) std::memset(static_cast<void*>(sums.data()), 0, sums.size() * sizeof(AnySums));
     }
+};
+
+// Histograms whose memory is used again: fresh memory costs more time than counting a few thousand rows.
+class SpareHistograms {
+  public:
+    void give(std::vector<Histogram>&& histograms);
+    // Histograms of these sizes, with sums of 0.
+    std::vector<Histogram> take(const std::vector<std::size_t>& sizes, bool is_lean);
+
+  private:
+    std::mutex mutex_;
+    std::multimap<std::size_t, Histogram> by_capacity_;
 };
 
 // Adds rows to the sums of the codes of some slots.

@@ -118,24 +118,7 @@ Grown grow_any(const Labelled& samples, const Options& options, std::uint64_t ke
     return grown;
 }
 
-// Returns the targets if all responses are 0 or 1, otherwise nothing.
-std::vector<std::uint8_t> find_targets(const double* response, std::size_t n) {
-    std::vector<std::uint8_t> is_target(n);
-    for (std::size_t row = 0; row < n; ++row) {
-        if (response[row] != 0.0 && response[row] != 1.0) return {};
-        is_target[row] = response[row] == 1.0;
-    }
-    return is_target;
-}
-
 }  // namespace
-
-Grown grow_real(const Labelled& samples, const Options& options, std::uint64_t key, std::size_t n_threads,
-                Watch& watch) {
-    if (options.offset == Offset::purity)
-        throw std::invalid_argument("offset purity needs a response of 0 and 1: choose gini");
-    return grow_any<RealValued>(samples, options, key, n_threads, watch);
-}
 
 Grown grow(const Labelled& samples, const Options& options, std::uint64_t key, std::size_t n_threads,
            Watch& watch) {
@@ -145,12 +128,9 @@ Grown grow(const Labelled& samples, const Options& options, std::uint64_t key, s
         return grow_any<ManyClassed>(samples, options, key, n_threads, watch);
     }
     if (!samples.response) return grow_any<TwoValued>(samples, options, key, n_threads, watch);
-    const auto is_target = find_targets(samples.response, samples.rows.n_rows);
-    if (is_target.empty()) return grow_real(samples, options, key, n_threads, watch);
-    Labelled two_valued = samples;
-    two_valued.is_target = is_target.data();
-    two_valued.response = nullptr;
-    return grow_any<TwoValued>(two_valued, options, key, n_threads, watch);
+    if (options.offset == Offset::purity)
+        throw std::invalid_argument("offset purity needs a response of 0 and 1: choose gini");
+    return grow_any<RealValued>(samples, options, key, n_threads, watch);
 }
 
 Drawn draw_rows(const Sampling& sampling, std::uint64_t seed, std::uint64_t tree) {
@@ -181,6 +161,16 @@ Drawn draw_rows(const Sampling& sampling, std::uint64_t seed, std::uint64_t tree
 }
 
 namespace {
+
+// Returns the targets if all responses are 0 or 1, otherwise nothing.
+std::vector<std::uint8_t> find_targets(const double* response, std::size_t n) {
+    std::vector<std::uint8_t> is_target(n);
+    for (std::size_t row = 0; row < n; ++row) {
+        if (response[row] != 0.0 && response[row] != 1.0) return {};
+        is_target[row] = response[row] == 1.0;
+    }
+    return is_target;
+}
 
 // Rows and weights of one tree of a forest.
 Chosen choose_rows(const ForestPlan& plan, std::uint64_t tree) {

@@ -14,15 +14,11 @@ struct Grown {
     std::vector<std::int32_t> leaf_of_row;  // leaf of every row, in the original order; empty: not wanted
 };
 
-// Grows one tree (Algorithm 1): of targets against the rest, of a numeric response (0 and 1 count as
-// targets), or of all classes. `key` determines the draws of features and classes. Throws
-// std::invalid_argument if the options do not allow the response.
+// Grows one tree (Algorithm 1): of targets against the rest, of a numeric response, or of all classes. `key`
+// determines the draws of features and classes. Throws std::invalid_argument if the options do not allow the
+// response.
 Grown grow(const Labelled& samples, const Options& options, std::uint64_t key, std::size_t n_threads,
            Watch& watch);
-
-// Grows a tree of a response of 0 and 1 as if it were numeric: slower, and the same partition up to rounding.
-Grown grow_real(const Labelled& samples, const Options& options, std::uint64_t key, std::size_t n_threads,
-                Watch& watch);
 
 // Random subsets of rows, drawn per stratum.
 struct Sampling {
@@ -47,7 +43,8 @@ struct ForestPlan {
     Rows rows;
     float* in_place;  // the same rows, with slack, if they may be reordered; or nullptr
     const std::uint8_t* responses;
-    const double* real_responses;  // numeric responses instead; or nullptr
+    const double*
+        real_responses;  // numeric responses instead; or nullptr. If all are 0 or 1, they are targets
     const std::int32_t* of_class;  // classes instead, for trees of all classes: targets is {-1}
     std::size_t n_classes;         // number of them
     std::vector<std::int32_t> targets;
