@@ -60,7 +60,7 @@ class TestShown:
             )
         succeed(capsys, "report", "fitted.lht", "data.csv", "-o", "r.html")
         frame = make_table()
-        lhtree.LHTClassifier().fit(frame[["size"]], frame["y"].to_numpy()).save("nameless.lht")
+        lhtree.save(lhtree.LHTClassifier().fit(frame[["size"]], frame["y"].to_numpy()), "nameless.lht")
         ran = fail(capsys, "evaluate", "nameless.lht", "test.csv")
         assert ran.err == "lhtree: nameless.lht does not name its target: pass --target\n"
 
