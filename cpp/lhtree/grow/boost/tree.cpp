@@ -169,6 +169,7 @@ class Grower {
         request.n_sharing = level_.size();
         if (options_.n_directed > 1)
             for (std::size_t i = 0; i < options_.n_directions; ++i) {
+                // The keys of children, which draw no direction of their own in a symmetric tree.
                 auto drawn = draw_directed(level_[0], derive(key, i));
                 // With few features, draws may be equal: so would be their cuts.
                 const bool is_new = std::find(request.features.begin(), request.features.end(), drawn) ==

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,9 +103,7 @@ class Bags:
         weight = self.labels["weight"]
         if weight is not None and weight.max() > _MOST_WEIGHT:
             self.labels["weight"] = np.ldexp(weight, -int(np.frexp(weight.max() / _MOST_WEIGHT)[1]))
-        self.rows = coded.hold(self.of_loss, self.labels)
-        if not isinstance(self.rows, _core.BoostRows):
-            raise TypeError("an additive model is fitted in one process: pass a table, or use fit_batches.")
+        self.rows = cast("_core.BoostRows", coded.hold(self.of_loss, self.labels))  # none are on Dask workers
         self.base = _core.find_base(self.rows, n_threads=n_threads)
         self.n_bags = min(settings.n_bags, training.n_rows) if training.n_rows > 1 else 1
         self.n_folds = min(max(self.n_bags, _LEAST_FOLDS), training.n_rows)
