@@ -37,7 +37,7 @@ def test_axes_of_a_surface_have_few_short_labels(model):
     assert set(map(float, along)) <= set(edges.tolist())
 
 
-def test_label_of_a_target_statistic_says_so():
+def test_target_statistics_are_labelled_as_such():
     random = np.random.default_rng(0)
     code = random.integers(0, 6, 300)
     X = pd.DataFrame({"country": pd.Categorical([f"c{i}" for i in code]), "x": random.normal(size=300)})
