@@ -179,16 +179,6 @@ class BaseAdditive(CodedPredictor):
         -------
         Editor
             Its method ``finish()`` returns the edited model; ``edits_`` lists all edits.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_diabetes
-        >>> from lhtree import AdditiveLHTRegressor
-        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-        >>> model = AdditiveLHTRegressor(interactions=0, random_state=0).fit(X[:300], y[:300])
-        >>> edited = model.edit(X[300:], y[300:]).drop("sex", reason="it must not matter").finish()
-        >>> edited.edits_[0]["operation"], edited.edits_[0]["reason"]
-        ('drop', 'it must not matter')
         """
         return Editor(self, X, y)
 
