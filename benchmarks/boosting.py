@@ -114,21 +114,26 @@ class Parts:
         return summarise(np.log(self.means(key, metric) / self.means(self.keys[0], metric)), test_share=0.0)
 
     def table(self) -> str:
-        """Return the table: settings down, sets across with their log loss."""
+        """Return the table of means over the sets: settings down."""
         rows = []
         for question, group in SETTINGS.items():
             for key in map(say, group):
-                losses = [f"{loss:.4f}" for loss in self.means(key, "log_loss")]
                 if key == self.keys[0]:
-                    rows.append([question, "", "", "", "1.00×", *losses])
+                    rows.append([question, "", "", "", "1.00×"])
                     continue
                 points, loss = self.points(key), self.log_ratio(key, "log_loss")
                 cells = [f"{points.mean:+.2f} ± {points.half:.2f}", f"{100 * np.expm1(loss.mean):+.1f} %"]
                 cells[1] = cells[1] if loss.is_level else f"**{cells[1]}**"
                 time = np.exp(self.log_ratio(key, "fit_seconds").mean)
-                rows.append([question, f"`{key}`", *cells, f"{time:.2f}×", *losses])
-        head = ["what", "setting", "points of accuracy", "log loss", "fit", *self.names]
-        return markdown_table(head, rows)
+                rows.append([question, f"`{key}`", *cells, f"{time:.2f}×"])
+        return markdown_table(["what", "setting", "points of accuracy", "log loss", "fit"], rows)
+
+    def losses(self) -> str:
+        """Return the table of log losses: settings down, sets across."""
+        names = ["defaults", *(f"`{key}`" for key in self.keys[1:])]
+        losses = [[f"{loss:.4f}" for loss in self.means(key, "log_loss")] for key in self.keys]
+        rows = [[name, *row] for name, row in zip(names, losses, strict=True)]
+        return markdown_table(["setting", *self.names], rows)
 
     def draw(self, docs: Docs) -> None:
         """Draw the log loss of every setting as a multiple of the defaults'."""
@@ -152,11 +157,12 @@ class Parts:
 
 
 def render(results: Results, docs: Docs) -> dict[str, str]:
-    """Draw the picture and return the table."""
+    """Draw the picture and return the tables."""
     parts = Parts(results)
     parts.draw(docs)
     counts = {name: len(values(parts.results, name, parts.keys[0])) for name in parts.names}
-    return {"sizes": ", ".join(f"{name} {n}" for name, n in counts.items()), "parts": parts.table()}
+    sizes = ", ".join(f"{name} {n}" for name, n in counts.items())
+    return {"sizes": sizes, "parts": parts.table(), "losses": parts.losses()}
 
 
 QUESTION = Boosting()
