@@ -118,10 +118,11 @@ class Kinds(Question):
     def run(self, args: Args) -> Results:
         return read_losses()
 
-    def builds(self, args: Args) -> list[str]:
+    def builds(self, args: Args) -> dict[str, list[str]]:
         keys = [read_json(question)["keys"] for question in ("accuracy", "tables", "regression")]
         ours = (*_OURS, *(_REGRESSORS[name] for name in _OURS))
-        return sorted({stored[name] for stored in keys for name in ours if name in stored})
+        found = {stored[name] for stored in keys for name in ours if name in stored}
+        return {build: [] for build in sorted(found)}
 
     def page(self, results: Results, docs: Docs) -> dict[str, str]:
         return render(results, {name: describe(name) for name, _ in results})

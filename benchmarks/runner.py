@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any, ClassVar
 
 from .common import pages
-from .common.models import choose_build, version_key
+from .common.models import TITLES, choose_build, version_key
 from .common.results import (
     RESULTS,
     Result,
@@ -82,9 +82,9 @@ class Question(ABC):
     def page(self, results: Any, docs: pages.Docs) -> dict[str, str]:
         """Draw the pictures and return the generated parts of the page by their marks."""
 
-    def builds(self, args: Args) -> list[str]:
-        """Return the builds of ours that the results are of."""
-        return [version_key("mixed_forest")]
+    def builds(self, args: Args) -> dict[str, list[str]]:
+        """Return the builds of ours that the results are of, with their parts where these differ."""
+        return {version_key("mixed_forest"): []}
 
     def answer(self, args: Args) -> None:
         """Measure, print and write the page."""
@@ -119,8 +119,11 @@ class Parts(Question):
                 advance()
         return {part: one["found"] for part, one in self._kept(args).items()}
 
-    def builds(self, args: Args) -> list[str]:
-        return sorted({one["build"] for one in self._kept(args).values()})
+    def builds(self, args: Args) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for part, one in self._kept(args).items():
+            found.setdefault(one["build"], []).append(part)
+        return dict(sorted(found.items())) if len(found) > 1 else {build: [] for build in found}
 
     def _kept(self, args: Args) -> dict[str, Any]:
         kept = {part: read_json(f"{self.folder(args)}/{part}") for part in self.parts}
@@ -188,9 +191,13 @@ class Fits(Question):
             write_runs(self.name, results, others)
         return results | kept
 
-    def builds(self, args: Args) -> list[str]:
+    def builds(self, args: Args) -> dict[str, list[str]]:
         keys = (read_json(self.name) or {"keys": {}})["keys"]
-        return sorted({*super().builds(args), *(keys[model] for model in args.unchanged if model in keys)})
+        older: dict[str, list[str]] = {}
+        for model in args.unchanged:
+            if model in keys:
+                older.setdefault(keys[model], []).append(TITLES.get(model, model))
+        return older | super().builds(args)
 
     def _fit(self, tasks: Sequence[Task], n_jobs: int) -> None:
         missing = [task for task in tasks if not task.path.exists()]

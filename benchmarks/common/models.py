@@ -128,8 +128,7 @@ READABLE = {
         n_jobs=1,
     ),
     "additive": _model("additive", "lhtree.AdditiveLHTClassifier", n_jobs=1),
-    # The penalty that was the default when the stored results were measured.
-    "compact": _model("compact tree", "lhtree.CompactLHTClassifier", n_jobs=1, penalty=1.0),
+    "compact": _model("compact tree", "lhtree.CompactLHTClassifier", n_jobs=1),
     "compact_auto": _model("compact tree", "lhtree.CompactLHTClassifier", n_jobs=1),
     "compact_regressor": _model("compact tree", "lhtree.CompactLHTRegressor", n_jobs=1),
     "additive_regressor": _model("additive", "lhtree.AdditiveLHTRegressor", n_jobs=1),

@@ -63,10 +63,12 @@ def figure_table(figures: Iterable[Figure]) -> str:
     return markdown_table("what | target | measured | verdict", [figure.row() for figure in figures])
 
 
-def describe_run(builds: Iterable[str]) -> str:
-    """Return the builds of lhtree, machine and versions as sentences."""
+def describe_run(builds: Mapping[str, Sequence[str]]) -> str:
+    """Return the builds of lhtree, each with the parts it measured, machine and versions as sentences."""
     facts = machine_facts()
-    ours = " and ".join(f"`{build}`" for build in builds)
+    ours = " and ".join(
+        f"`{build}`" + (f" ({', '.join(parts)})" if parts else "") for build, parts in builds.items()
+    )
     versions = ", ".join(f"{package} {number}" for package, number in facts["versions"].items())
     machine = f"{facts['n_cores']} cores of {facts['cpu']}, {facts['system']}, Python {facts['python']}"
     return f"lhtree build: {ours}. Measured on {machine}; {versions}."

@@ -59,7 +59,7 @@ def make_parts(results: Results, studies: dict[str, Result]) -> dict[str, str]:
     order = ("wine", "wolf", "hundred", "best", "speed", "eeg", "skin")
     rows = [claim.row() for name in order for claim in claims.get(name, [])]
     parts["verdicts"] = markdown_table("claim in the paper | result | based on | verdict", rows)
-    parts["run"] = describe_run([version_key("paper_forest")])
+    parts["run"] = describe_run({version_key("paper_forest"): []})
     if results:
         parts["run"] += f" Over all fits, CPU time was {100 * load_share(results):.0f} % of wall time."
     return parts

@@ -40,7 +40,6 @@ class When(Fits):
         sizes = sorted({int(name.split()[1]) for name, _ in results if name.split()[0] in runs.SCALING})
         draw_curves(docs, "when-scaling", page.curves(results, sizes))
         return {
-            "run": page.say_run(results),
             "sweeps": page.table_sweeps(results),
             "scaling": page.table_scaling(results, sizes),
             "pictures": draw_pictures(docs),

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..common.models import TITLES, version_key
-from ..common.pages import describe_run, markdown_table
+from ..common.models import TITLES
+from ..common.pages import markdown_table
 from ..common.results import Results, values
 from ..common.statistics import Mean, subtract
 from .draw import Curves
 from .problems import SCALING, SWEEPS, Clusters
-from .runs import COMPARED, N_TEST, PEERS, scaling_key, sweep_key
+from .runs import COMPARED, PEERS, scaling_key, sweep_key
 
 
 def say_verdict(difference: Mean) -> str:
@@ -80,13 +80,3 @@ def curves(results: Results, sizes: Sequence[int]) -> list[Curves]:
         }
         panels.append(Curves(problem.title, 100 * (1 - problem.bayes_error), lines))
     return panels
-
-
-def say_run(results: Results) -> str:
-    """Return a description of the synthetic runs."""
-    n_drawings = {len(splits) for splits in results.values()}
-    drawings = "–".join(str(n) for n in sorted({min(n_drawings), max(n_drawings)}))
-    return (
-        f"`python -m benchmarks when`. Default parameters, one thread; {drawings} random samples of each problem, the "
-        f"same for every model; {N_TEST:,} test rows. {describe_run([version_key('boosted')])}"
-    )

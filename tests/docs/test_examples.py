@@ -29,7 +29,7 @@ def test_there_are_enough():
 
 def test_demo(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    page = ROOT / "docs" / "getting_started.md"
+    page = ROOT / "docs" / "paper_trees.md"
     (shown,) = (block for block in find_blocks(page, "text") if block.startswith("wine:"))
     load_example("demo").main()
     lines = capsys.readouterr().out

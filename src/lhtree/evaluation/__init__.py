@@ -161,7 +161,8 @@ def compare(
         Probability from which the positive class (without one, the second) of two classes is predicted, for both models
         or for each. Default: the most probable class.
     by : str, list of str, dict, DataFrame or array-like of shape (n,), optional
-        Also count the rows that are decided differently by group, as for ``evaluate``.
+        Also count the rows that are decided differently by group: columns of X, which the models need not use, or
+        values of all rows, by name.
     names : tuple of two str, default=("champion", "challenger")
         Names of the models in the result.
     n_resamples : int, default=500

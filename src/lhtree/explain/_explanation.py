@@ -267,8 +267,8 @@ class Explanation:
             The class to reach; by default any other class. For a regression, the range that the prediction has to
             reach, which is required; None means no limit: (200, None) is 200 or more.
         immutable : list of names or numbers, optional
-            Columns that nobody can change, such as an age. Default: those that the model declares (see ``declare``),
-            as for the next three.
+            Columns that nobody can change, such as an age. Default of this and of the next three: what the model
+            declares (see ``declare``).
         rising, falling : list of names or numbers, optional
             Columns of numbers that may only rise, such as the years in a job, or only fall.
         whole : list of names or numbers, optional

@@ -62,7 +62,8 @@ def report(
     positive : class label, optional
         The class of interest. Default: that of the model, if it declares one, else the second of two classes.
     by : str, list of str, dict, DataFrame or array-like of shape (n,), optional
-        Also show results by group, as for ``evaluate``: columns of the measured rows, or values of all of them.
+        Also show results by group: columns of the measured rows, which the model need not use, or values of all of
+        them, by name.
     file : str or path, optional
         The file of the model, whose SHA-256 the page shows beside the provenance of the model.
     max_megabytes : float, default=8

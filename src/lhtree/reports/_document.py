@@ -101,7 +101,7 @@ def document(
     X, y : array-like, optional
         Rows that the model was not trained on, and their classes or responses.
     by : str, list of str, dict, DataFrame or array-like of shape (n,), optional
-        Groups of these rows, as for ``evaluate``.
+        Also show results by group: columns of X, which the model need not use, or values of all rows, by name.
     challenger : fitted model, or path of a model file, optional
         A model to compare with.
     periods : list of Drift, optional

@@ -346,7 +346,7 @@ def tune(
         ``CompactLHTClassifier()`` or ``AdditiveLHTClassifier()``; or any estimator of lhtree, regressors included,
         whose other parameters are kept.
     X : array-like of shape (n, m)
-        Samples, as for ``fit``.
+        Samples: an array or a table with text, categories and missing values.
     y : array-like of shape (n,)
         Their class labels, or responses.
     metric : str, optional
