@@ -30,12 +30,6 @@ def test_every_method_can_be_built(method):
     assert own.calibrate == (method if method in ("sigmoid", "isotonic") else None)
 
 
-def test_a_quarter_of_the_customers_leave():
-    data = load(CHURN)
-    assert data.X.shape == (5000, 12)
-    assert 0.24 < data.y.mean() < 0.3
-
-
 def test_the_table_has_the_changes_by_each_method(results):
     lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in render(results).splitlines()]
     assert lines[0][2:7] == list(METHODS)

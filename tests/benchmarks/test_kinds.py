@@ -49,11 +49,6 @@ def test_the_verdict_names_the_leaders_of_other_kinds():
     assert "on 2 of 3 kinds of data; elsewhere it is that of LightGBM (with categories)." in parts["verdict"]
 
 
-def test_kinds_without_tables_are_left_out():
-    parts = kinds.render(make_losses(a=(1, 1, 1, 1, 1, 1)), {"a": Facts(500, 0, 2)})
-    assert "a number to predict" not in parts["ratios"]
-
-
 def test_losses_are_of_splits_that_all_models_have(monkeypatch):
     names = {"accuracy": MODELS, "tables": (), "regression": [kinds._REGRESSORS[name] for name in MODELS]}
     stored = {

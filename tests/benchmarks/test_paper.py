@@ -1,18 +1,14 @@
 """Arithmetic and tables of the reproduction; nothing is measured."""
 
 import math
-import re
 
 import numpy as np
 import pytest
-from benchmarks.common.pages import Docs, fill_text
-from benchmarks.common.results import ROOT
 from benchmarks.common.statistics import summarise
 from benchmarks.paper import printed, rivals
-from benchmarks.paper.page import draw_wolf, make_parts
 from benchmarks.paper.printed import FAILS, HOLDS, TABLES
 from benchmarks.paper.runs import COLUMNS, DISTINCT, add_accuracies, count_equal, find_seen
-from benchmarks.paper.studies import HUNDRED, LUCKIEST, NORMALIZE, SETTINGS, SMOOTHED, TREES, find_jumps
+from benchmarks.paper.studies import find_jumps
 
 
 def test_printed_figures_are_whole_rows():
@@ -77,38 +73,8 @@ def make_results(rate):
     }
 
 
-def make_studies():
-    split = {"train": [1.0] * 5, "test": [1.0] * 5, "n_blocks": [[5, 7, 5]] * 5, "is_same": True}
-    jumps = {"largest": [0.5, 0.6], "n_jumps": [1, 2], "shown": [0.0, 0.5, 1.0]}
-    titles = [*TREES, LUCKIEST, "LH forest", "mixed forest (ours)"]
-    return {
-        "wine": {title: [split | {"leads": [12, 0, -1]}] * 2 for title in SETTINGS},
-        "hundred": {name: {"n_test": 36, "errors": {title: [0, 1] for title in titles}} for name in HUNDRED},
-        "wolf": {name: {str(n): jumps for n in (1, 10, 100)} for name in SMOOTHED},
-        "eeg": {how: [0.94, 0.96] for how in NORMALIZE},
-        "skin": {"n_rows": 100, "n_distinct": 21, "n_points": 20, "seen_shares": [0.8]},
-    }
-
-
-def test_page_has_a_place_for_every_part():
-    parts = make_parts(make_results(lambda model: 0.9), make_studies())
-    text = (ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8")
-    assert sorted(re.findall(r"<!-- (\w+) -->", text)) == sorted(parts)
-    assert parts["verdicts"] in fill_text(text, parts)
-
-
-def test_a_run_cut_short_leaves_tables_out():
-    assert sorted(make_parts({}, {})) == ["printed", "run", "verdicts"]
-
-
 @pytest.mark.parametrize(("ours", "expected"), [(0.95, HOLDS), (0.85, FAILS)])
 def test_best(ours, expected):
     results = make_results(lambda model: ours if model.startswith("paper") else 0.9)
     claims = rivals.claim_best(results, tuple(TABLES))
     assert [claim.verdict for claim in claims] == [expected, expected]
-
-
-def test_wolf_picture(tmp_path):
-    docs = Docs(tmp_path)
-    draw_wolf(make_studies()["wolf"], docs)
-    assert (docs.pictures / "wolf.png").read_bytes().startswith(b"\x89PNG")

@@ -152,8 +152,7 @@ def test_unchanged_models_keep_the_results_of_another_build(folder, monkeypatch)
 
 
 def test_another_build_is_only_shown(folder, rejects):
-    with rejects:
-        answer(Splits(), "--build", "0123456789ab")
+    rejects(answer, Splits(), "--build", "0123456789ab")
 
 
 def test_another_build_has_the_name_of_the_page(monkeypatch):

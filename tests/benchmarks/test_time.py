@@ -24,13 +24,6 @@ def test_curves_are_relative_to_the_defaults_of_lightgbm():
     assert curves["boosted"][200] == pytest.approx((2.0, 0.4))
 
 
-def test_tables_without_all_models_are_left_out():
-    results = make_results(LOSSES)
-    results["wine", "boosted_200"][0]["log_loss"] = 100.0
-    del results["wine", "lightgbm_50"]
-    assert find_curves(results, ["wine", "churn"])["boosted"][200] == pytest.approx((2.0, 0.4))
-
-
 def test_interpolation_is_on_logarithmic_axes():
     curve = {1: (1.0, 0.8), 2: (4.0, 0.2)}
     assert interpolate(curve, 2.0, axis=0) == pytest.approx(0.4)

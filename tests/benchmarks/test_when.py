@@ -4,11 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from benchmarks.common.pages import fill_text
 from benchmarks.common.statistics import Mean
-from benchmarks.when.page import curves, say_verdict, table_scaling, table_sweeps
+from benchmarks.when.page import say_verdict
 from benchmarks.when.problems import ERROR, SCALING, Clusters
-from benchmarks.when.runs import COMPARED, N_SWEEP, draw, sweep_key
+from benchmarks.when.runs import N_SWEEP, draw, sweep_key
 
 RULES = {
     "steps": lambda X: (X[:, 0] > 0.5) | ((X[:, 1] > 0) & (X[:, 2] < 0.5)),
@@ -47,22 +46,3 @@ def test_verdicts():
     assert say_verdict(Mean(-0.01, 0.005, 0, 0, 0)) == "**loses -1.00**"
     assert say_verdict(Mean(-0.01, 0.02, 0, 0, 0)) == "ties (-1.00)"
     assert say_verdict(Mean(-0.01, math.inf, 0, 0, 0)) == "-1.00"
-
-
-def test_tables_leave_out_what_is_not_there():
-    results = {
-        ("xor 100", model): {seed: {"accuracy": 0.9 + 0.01 * seed, "bayes_error": 0.05} for seed in (0, 1)}
-        for model in COMPARED
-    }
-    assert len(table_scaling(results, (100, 300)).splitlines()) == 3
-    assert len(table_sweeps(results).splitlines()) == 2
-    panel = curves(results, (100, 300))[-1]
-    assert panel.bayes == 95
-    assert panel.lines["mixed forest"] == ([100.0], [pytest.approx(90.5)])
-
-
-def test_page_is_filled_between_its_marks(rejects):
-    text = "before\n<!-- a -->\nold\n<!-- /a -->\nafter\n"
-    assert fill_text(text, {"a": "new"}) == "before\n<!-- a -->\nnew\n<!-- /a -->\nafter\n"
-    with rejects:
-        fill_text(text, {"b": "new"})

@@ -13,15 +13,6 @@ QUICK = ("bench", "data.csv", "--target", "y", "--folds", 2, "--only", "cart", "
 
 @pytest.mark.usefixtures("shop")
 class TestBench:
-    def test_table(self, capsys):
-        ran = succeed(capsys, *QUICK)
-        title, header, _, *rows = ran.out.partition("\n\n")[0].splitlines()
-        assert title == "300 rows of 4 columns, 2 folds, accuracy in % with 95 % interval"
-        assert header.split() == ["model", "accuracy", "interval", "log", "loss", "fit", "one", "row"]
-        assert [row[:12] for row in rows] == ["lhtree: tree", "CART        "]
-        assert "nothing is imputed" in ran.out
-        assert ran.err == ""
-
     def test_boosted_model_comes_first(self, capsys, monkeypatch):
         peer = PEERS["boost"]
         monkeypatch.setitem(PEERS, "boost", replace(peer, parameters={"max_iter": 5}))

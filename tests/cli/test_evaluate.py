@@ -44,14 +44,6 @@ class TestShown:
         assert ["coverage", "rows", "WOLF", "at", "least", "accuracy"] in lines
         assert max(map(len, shown.splitlines())) <= 80
 
-    def test_a_boosted_model(self, capsys):
-        shown = succeed(capsys, "evaluate", "boosted.lht", "test.csv", "--target", "y").out
-        assert "probability at least" in shown
-        frame = make_table()[200:]
-        measured = lhtree.evaluate(fit_boosted(), frame.drop(columns="y"), frame["y"])
-        assert f"{measured.log_loss:.4f}" in shown
-        assert max(map(len, shown.splitlines())) <= 80
-
     def test_the_target_is_that_of_the_fit(self, capsys):
         succeed(capsys, "fit", "data.csv", "-t", "y", "-o", "fitted.lht", "--model", "compact")
         for asked in (("evaluate", "fitted.lht"), ("compare", "fitted.lht", "boosted.lht")):

@@ -56,10 +56,6 @@ class TestExplain:
         assert f"  {other}\n" in succeed(capsys, *asked, "--to", "400000..").out
         assert "already in it" in fail(capsys, *asked, "--to", "1..1e9").err
 
-    def test_json(self, capsys):
-        ran = succeed(capsys, *ROW, "--json")
-        assert json.loads(ran.out) == json.loads(json.dumps(explain_row(17).to_dict()))
-
     def test_one_tree_of_a_forest(self, capsys):
         ran = succeed(capsys, *ROW, "--tree", 3)
         assert ran.out == f"{explain_row(17).tree(3)}\n"

@@ -88,21 +88,6 @@ class TestModels:
         old, new = (lhtree.load(name).predict_proba(X) for name in ("old.lht", "new.lht"))
         np.testing.assert_array_equal(old, new)
 
-    def test_output(self, capsys):
-        ran = succeed(capsys, "fit", "data.csv", "--target", "y", "--out", "new.lht", *FOREST)
-        assert ran.err == ""
-        lines = ran.out.splitlines()
-        assert lines[:5] == [
-            "table        data.csv: 300 rows",
-            "numeric      size, weight",
-            "categorical  colour (3), shop (2)",
-            "missing      25 values in size, colour",
-            "classes      kept (163), sold (137)",
-        ]
-        assert lines[6] == "LHForestClassifier(n_estimators=5, random_state=0)"
-        assert lines[7].startswith("5 trees fitted on all rows in ")
-        assert lines[8].startswith("new.lht written, ")
-
     def test_output_of_rounds(self, capsys):
         asked = ("fit", "data.csv", "-t", "y", "-o", "new.lht", "--rounds", 5)
         assert "\n5 trees of 5 rounds fitted on all rows in " in succeed(capsys, *asked).out

@@ -22,17 +22,6 @@ class TestInspect:
         assert f"{facts['n_blocks']}, including {facts['n_leaves']} leaves" in shown
         assert re.search("^trained on +300 rows$", shown, re.MULTILINE)
 
-    def test_a_boosted_model(self, capsys):
-        shown = succeed(capsys, "inspect", "boosted.lht").out
-        facts = lhtree.inspect("boosted.lht")
-        boost = facts["boost"]
-        assert (boost["n_rounds"], boost["learning_rate"], boost["race"]) == (10, 0.2, [])
-        assert re.search(r"settings +max_depth 6, min_samples_leaf 1, subsample 1.0,", shown)
-        assert facts["n_samples"] == 300
-        for name, value in (("trained on", "300 rows"), ("rounds", "10, learning rate 0.2")):
-            assert re.search(f"^{name} +{value}$", shown, re.MULTILINE)
-        assert lhtree.inspect("model.lht")["boost"] is None
-
     def test_rows_are_those_of_the_table(self, capsys):
         """A round draws half of the rows, and a tree of a forest has a part of them."""
         table = make_table()

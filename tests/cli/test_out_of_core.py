@@ -78,10 +78,6 @@ def test_large_tables_are_read_in_batches(capsys, monkeypatch, ending):
     assert "read in batches" not in succeed(capsys, *asked).err
 
 
-def test_free_memory():
-    assert 1 << 20 < fit.find_free_memory() < 1 << 50
-
-
 @pytest.mark.parametrize(
     ("options", "told"),
     [

@@ -39,11 +39,6 @@ class TestPredictions:
         np.testing.assert_array_equal(table[names[1:3]], expected[1])
         np.testing.assert_array_equal(table[names[3:]], expected[2])
 
-    def test_a_boosted_model(self, capsys):
-        table = read(io.StringIO(succeed(capsys, "predict", "boosted.lht", "data.csv", "--proba").out))
-        X = make_table().drop(columns="y")
-        np.testing.assert_array_equal(table[["proba kept", "proba sold"]], fit_boosted().predict_proba(X))
-
     @pytest.mark.parametrize("n_rows", [1, 7, 100, 1000])
     def test_batches_of_any_size(self, capsys, n_rows, expected):
         ran = succeed(capsys, "predict", "model.lht", "data.csv", "--batch-rows", n_rows)

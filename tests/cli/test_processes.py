@@ -119,7 +119,7 @@ main()
 SMALL_GROUPS = "from lhtree.cli import _output, main, predict\n_output._GROUP_BYTES = 1\n"
 
 
-@pytest.mark.parametrize("ending", ["parquet", "arrow", "csv.gz"])
+@pytest.mark.parametrize("ending", ["parquet", "csv.gz"])
 def test_error_in_a_late_row_is_one_line(ending):
     table = make_table()
     table.loc[299, "shop"] = "west"
@@ -135,7 +135,7 @@ def test_error_in_a_late_row_is_one_line(ending):
 
 
 @needs_signals
-@pytest.mark.parametrize("out", ["out.parquet", "out.arrow", "out/"])
+@pytest.mark.parametrize("out", ["out.arrow", "out/"])
 def test_interrupt_after_written_rows_is_one_line(out):
     code = f"""{HEARING}{SMALL_GROUPS}_output._PART_BYTES = 1
 import os, signal
@@ -156,7 +156,7 @@ main()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs limits")
-@pytest.mark.parametrize("name", ["o.csv", "o.parquet", "o.arrow"])
+@pytest.mark.parametrize("name", ["o.csv", "o.parquet"])
 def test_full_disk(name):
     code = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
     code += SMALL_GROUPS + "main()"

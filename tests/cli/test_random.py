@@ -128,7 +128,6 @@ def list_files():
 
 
 @settings(
-    max_examples=settings().max_examples * 2,
     suppress_health_check=[*settings().suppress_health_check, HealthCheck.function_scoped_fixture],
 )
 @given(words=command_lines())

@@ -2,7 +2,6 @@
 
 import io
 import json
-import re
 
 import numpy as np
 import pandas as pd
@@ -120,12 +119,6 @@ class TestUse:
         facts = read_facts("report.html")
         assert facts["test"]["n_rows"] == 100
         assert facts["classes"] == ["weight"]
-
-    def test_inspect(self, capsys):
-        shown = succeed(capsys, "inspect", "forest.lht").out
-        assert "predicts" in shown
-        assert "Classes" not in shown
-        assert re.search(r"trained on +300 rows\n", shown)
 
 
 @pytest.mark.usefixtures("shop")

@@ -17,17 +17,6 @@ QUICK = ("tune", *TABLE, "--candidates", 3, "--folds", 3, "--model", "tree", "--
 
 @pytest.mark.usefixtures("shop")
 class TestTune:
-    def test_table(self, capsys):
-        ran = succeed(capsys, *QUICK)
-        title, header, _, *rows = ran.out.partition("\n\n")[0].splitlines()
-        assert title == "Settings for 300 rows of 4 columns by accuracy over 3 folds, best first"
-        assert header.split() == ["accuracy", "fit", "folds", "options"]
-        assert len(rows) == 3
-        facts = json.loads(succeed(capsys, *QUICK, "--json").out)
-        assert rows[0].startswith(f"{100 * facts['best_score']:.2f} % ± ")
-        assert "The best accuracy is optimistic" in ran.out
-        assert ran.err == ""
-
     def test_boosted_trees_are_the_default(self, capsys):
         asked = ("tune", *TABLE, "--candidates", 1, "--folds", 2, "--json", "--out", "tuned.lht")
         facts = json.loads(succeed(capsys, *asked).out)

@@ -111,8 +111,7 @@ def test_small_weights_are_regularised_as_others():
     ],
 )
 def test_arguments_of_other_sizes_are_rejected(given, rejects):
-    with rejects:
-        boosting.boost(NORMAL, CLASSES, **given)
+    rejects(boosting.boost, NORMAL, CLASSES, **given)
 
 
 @pytest.mark.parametrize("change", ["ptr", "value", "missing", "edge"])
@@ -124,8 +123,7 @@ def test_bins_that_do_not_fit_are_refused(change, rejects):
         "missing": bins["missing"][:-1],
         "edge": bins["edge"][:-1],
     }
-    with rejects:
-        boosting.boost(NORMAL, CLASSES, bins=bins | {change: bad[change]})
+    rejects(boosting.boost, NORMAL, CLASSES, bins=bins | {change: bad[change]})
 
 
 @pytest.mark.parametrize("change", ["missing", "hyperplane_weight"])
@@ -133,8 +131,7 @@ def test_earlier_trees_of_a_forest_are_rejected(change, rejects):
     boosted = boosting.boost(NORMAL, CLASSES)
     trees = boosted["trees"]
     bad = {"missing": np.empty(0, np.int8), "hyperplane_weight": 2 * trees["hyperplane_weight"]}
-    with rejects:
-        boosting.boost(NORMAL, CLASSES, earlier=trees | {change: bad[change]}, bins=boosted["bins"])
+    rejects(boosting.boost, NORMAL, CLASSES, earlier=trees | {change: bad[change]}, bins=boosted["bins"])
 
 
 def test_an_infinity_is_reported():

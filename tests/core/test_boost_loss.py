@@ -110,13 +110,8 @@ def test_loss_of_numbers_is_zero_at_the_response_and_convex(name):
 
 def test_loss_checks_its_arguments(rejects):
     raw = np.zeros((3, 1))
-    with rejects:
-        _core.loss("huber", raw, response=np.zeros(3))
-    with rejects:
-        _core.loss("gamma", raw)
-    with rejects:
-        _core.loss("logistic", raw, response=np.zeros(3))
-    with rejects:
-        _core.loss("logistic", raw, classes=np.array([0, 1, 2], dtype=np.int32))
-    with rejects:
-        _core.loss("poisson", np.zeros((3, 2)), response=np.ones(3))
+    rejects(_core.loss, "huber", raw, response=np.zeros(3))
+    rejects(_core.loss, "gamma", raw)
+    rejects(_core.loss, "logistic", raw, response=np.zeros(3))
+    rejects(_core.loss, "logistic", raw, classes=np.array([0, 1, 2], dtype=np.int32))
+    rejects(_core.loss, "poisson", np.zeros((3, 2)), response=np.ones(3))

@@ -160,12 +160,9 @@ def test_no_row_to_learn_from(rejects):
     none.rows = [
         _core.BoostRows(none.bins.encode(X), none.bins, classes=y.astype(np.int32), held=held, **none.given)
     ]
-    with rejects:
-        none.boost()
-    with rejects:
-        none.boost(none.rows[0])
-    with rejects:
-        partitions.boost(none.rows[0])
+    rejects(none.boost)
+    rejects(none.boost, none.rows[0])
+    rejects(partitions.boost, none.rows[0])
 
 
 def test_errors_of_the_exchange(rejects):
@@ -175,22 +172,17 @@ def test_errors_of_the_exchange(rejects):
     def fail(requests):
         raise RuntimeError("the wire is cut")
 
-    with rejects:
-        partitions.boost(fail)
-    with rejects:
-        partitions.boost(lambda requests: [])
-    with rejects:
-        partitions.boost(lambda requests: [["text"]])
-    with rejects:
-        partitions.boost(lambda requests: [[]])
+    rejects(partitions.boost, fail)
+    rejects(partitions.boost, lambda requests: [])
+    rejects(partitions.boost, lambda requests: [["text"]])
+    rejects(partitions.boost, lambda requests: [[]])
     survey = []
 
     def repeat(requests):
         survey.append(requests[0])
         return [[partitions.rows[0].answer(survey[0])] * len(requests)]
 
-    with rejects:
-        partitions.boost(repeat)
+    rejects(partitions.boost, repeat)
 
 
 @pytest.mark.parametrize("loss", [None, "absolute_error", "squared_error"])
@@ -210,8 +202,7 @@ def test_malformed_requests_are_rejected(loss, rejects):
             b"LH\x01" + request[3:],
             request[:3] + b"\x7f" + request[4:],
         ):
-            with rejects:
-                partitions.rows[0].answer(broken)
+            rejects(partitions.rows[0].answer, broken)
 
 
 def test_requests_before_the_weights_are_known_are_rejected(rejects):
@@ -220,8 +211,7 @@ def test_requests_before_the_weights_are_known_are_rejected(rejects):
     partitions.boost(n_rounds=1)
     survey, units, *others = dict.fromkeys(partitions.requests)
     for request in others:
-        with rejects:
-            fresh.rows[0].answer(request)
+        rejects(fresh.rows[0].answer, request)
     assert fresh.rows[0].answer(survey) == partitions.rows[0].answer(survey)
     assert _core.changes_rows(units)
 
@@ -231,8 +221,7 @@ def test_requests_for_another_level_are_rejected(rejects):
     partitions = Partitions([100], X, y, Options(max_depth=3, min_samples_leaf=5.0))
     partitions.boost(n_rounds=1)
     last_split = [request for request in partitions.requests if _core.changes_rows(request)][-1]
-    with rejects:
-        partitions.rows[0].answer(last_split)  # again: there are more blocks now
+    rejects(partitions.rows[0].answer, last_split)  # again: there are more blocks now
 
 
 def test_truncated_answers_are_rejected(rejects):
@@ -249,8 +238,7 @@ def test_truncated_answers_are_rejected(rejects):
                 answers[0][-1] = answers[0][-1][:-1]
             return answers
 
-        with rejects:
-            partitions.boost(answer, n_rounds=3)
+        rejects(partitions.boost, answer, n_rounds=3)
 
 
 def test_sampled_rows():

@@ -17,8 +17,9 @@ def make_rows(n=300, n_features=5, n_classes=2, seed=0, gaps=0.05):
     return X, y
 
 
-@pytest.mark.parametrize(("n_classes", "leaf"), [(2, "constant"), (2, "linear"), (3, "constant")])
-@pytest.mark.parametrize("is_weighted", [False, True])
+@pytest.mark.parametrize(
+    ("n_classes", "leaf", "is_weighted"), [(2, "constant", False), (2, "linear", True), (3, "constant", True)]
+)
 def test_threads_and_chunks_make_no_difference(n_classes, leaf, is_weighted):
     X, y = make_rows(70_000, 5, n_classes)  # a thread takes some 16,000 rows, a chunk at most 65,536
     held = (np.arange(len(y)) % 10 == 0).astype(np.uint8)

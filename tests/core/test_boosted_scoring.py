@@ -145,8 +145,7 @@ def parts():
 def test_invalid_parts_are_rejected(parts, changes, rejects):
     arrays, rest = parts
     assert bridge.make_scorer(arrays, **rest).n_targets == 3
-    with rejects:
-        bridge.make_scorer(arrays, **rest | changes)
+    rejects(bridge.make_scorer, arrays, **rest | changes)
 
 
 @pytest.mark.parametrize("n_weights", [0, 1, 2])
@@ -156,27 +155,21 @@ def test_sides_of_blocks_of_several_features_are_rejected(parts, n_weights, reje
     arrays["missing"][blocks[0]] = 1
     if n_weights == 1:
         arrays["hyperplane_weight"][arrays["hyperplane_ptr"][blocks[0]]] *= -1
-    with rejects:
-        bridge.make_scorer(arrays, **rest)
+    rejects(bridge.make_scorer, arrays, **rest)
 
 
 def test_scores_that_a_link_lacks_are_rejected(parts, rejects):
     arrays, rest = parts
     boosted, X = bridge.make_scorer(arrays, **rest), np.zeros((1, 3))
     for method in ("wolf", "membership", "confidence"):
-        with rejects:
-            getattr(boosted, method)(X)
-    with rejects:
-        boosted.settle(np.zeros((1, 3)), np.zeros((1, 3)))
-    with rejects:
-        boosted.link(np.zeros((1, 2)))
+        rejects(getattr(boosted, method), X)
+    rejects(boosted.settle, np.zeros((1, 3)), np.zeros((1, 3)))
+    rejects(boosted.link, np.zeros((1, 2)))
     plain = {name: values for name, values in arrays.items() if name not in ("low", "high")}
     forest = bridge.make_scorer(plain, **rest | {"link": "wolf", "base": None})
     assert forest.wolf(X).shape == (1, 3)
-    with rejects:
-        forest.raw_score(X)
-    with rejects:
-        forest.link(np.zeros((1, 3)))
+    rejects(forest.raw_score, X)
+    rejects(forest.link, np.zeros((1, 3)))
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -186,8 +179,7 @@ def test_infinities_return_none(method, rejects):
     assert len(getattr(model.scorer, method)(X)) == 40
     X[17, 2] = np.inf
     assert getattr(model.scorer, method)(X) is None
-    with rejects:
-        model.score(method, X)
+    rejects(model.score, method, X)
 
 
 def test_scores_of_any_size_become_probabilities():

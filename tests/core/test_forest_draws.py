@@ -51,8 +51,7 @@ def test_drawn_rows_depend_on_seed_and_tree():
     [([0, 1, 2], [1, 1]), ([0, -1], [1, 1]), ([0, 1], [1, 2]), ([0, 1], [1, 0]), ([0, 0], [1, 1])],
 )
 def test_invalid_draws_are_rejected(strata, counts, rejects):
-    with rejects:
-        core_draws(strata, counts, False, 0, 0)
+    rejects(core_draws, strata, counts, False, 0, 0)
 
 
 @given(st.lists(st.integers(1, 300), min_size=2, max_size=6), st.floats(0.001, 0.999), st.booleans())

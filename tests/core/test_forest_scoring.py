@@ -112,19 +112,6 @@ def test_every_tree_has_the_same_bits_in_every_batch(mixture):
             assert np.concatenate(found).tobytes() == expected.tobytes()
 
 
-def test_trees_add_up_to_the_scores(mixture):
-    scorer, rows = mixture[0]._model.scorer, mixture[1][:200]
-    target = mixture[0]._model.trees.target
-    membership, confidence = scorer.per_tree(rows)
-    for name, values in (
-        ("wolf", membership * confidence),
-        ("membership", membership),
-        ("confidence", confidence),
-    ):
-        means = np.column_stack([values[:, target == cls].mean(axis=1) for cls in range(3)])
-        np.testing.assert_allclose(getattr(scorer, name)(rows), means, rtol=1e-14)
-
-
 def test_settle_falls_back_on_memberships_and_then_on_the_prior(mixture, rejects):
     scorer = mixture[0]._model.scorer
     wolf = np.array([[1.0, 0.0, 3.0], [0.0, 0.0, 0.0], [0.0, -0.0, 0.0]])
@@ -133,10 +120,8 @@ def test_settle_falls_back_on_memberships_and_then_on_the_prior(mixture, rejects
     np.testing.assert_allclose(scorer.settle(wolf, membership), expected, rtol=1e-15)
     assert wolf[1].tolist() == [0.0, 0.0, 0.0]  # as it was given
     for wrong in (wolf[:2], wolf[:, :2].copy()):
-        with rejects:
-            scorer.settle(wolf, wrong)
-        with rejects:
-            scorer.settle(wrong, membership)
+        rejects(scorer.settle, wolf, wrong)
+        rejects(scorer.settle, wrong, membership)
 
 
 def test_leaf_ranges_limit_memberships():
@@ -160,8 +145,7 @@ def test_leaf_ranges_limit_memberships():
 def test_trees_of_all_classes_without_values_are_rejected(rejects):
     arrays = bridge.arrays_of(LHForestClassifier(2, random_state=0).fit(*make_clouds(60, 3, 3)))
     arrays["target"] = np.full(6, -1, dtype=np.int32)
-    with rejects:
-        bridge.make_scorer(arrays, np.zeros(3), np.ones(3), np.ones(3) / 3, None)
+    rejects(bridge.make_scorer, arrays, np.zeros(3), np.ones(3), np.ones(3) / 3, None)
 
 
 def test_scores_of_mixed_layouts_match_the_reference(mixture):

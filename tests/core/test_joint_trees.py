@@ -166,7 +166,5 @@ def test_scores_are_means_of_smoothed_shares(smoothing, n_rows):
 def test_draws_of_all_classes_need_direction_mixed_and_classes_from_0(rejects):
     X, y = draw_data(20, 3)
     fisher = bridge.core_options(reference.Options(direction="fisher", offset="gini"))
-    with rejects:
-        _pieces.grow(X, y, None, fisher, 0)
-    with rejects:
-        _pieces.grow(X, y - 1, None, bridge.core_options(OPTIONS), 0)
+    rejects(_pieces.grow, X, y, None, fisher, 0)
+    rejects(_pieces.grow, X, y - 1, None, bridge.core_options(OPTIONS), 0)

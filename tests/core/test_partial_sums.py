@@ -79,13 +79,10 @@ def test_staged_raw_scores_of_categories_match_one_scorer_per_round(monkeypatch)
 
 def test_staged_raw_scores_reject_infinity_and_unknown_rounds(boosted, rejects):
     model, X = boosted
-    with rejects:
-        next(model.staged_raw_score(EncodedRows.plain(np.where(np.isnan(X), np.inf, X))))
+    rejects(next, model.staged_raw_score(EncodedRows.plain(np.where(np.isnan(X), np.inf, X))))
     before = np.tile(model.base, (len(X), 1))
-    with rejects:
-        model.scorer.staged_raw_score(X, before, 11, 2)
-    with rejects:
-        model.scorer.staged_raw_score(X, before[1:], 0, 1)
+    rejects(model.scorer.staged_raw_score, X, before, 11, 2)
+    rejects(model.scorer.staged_raw_score, X, before[1:], 0, 1)
 
 
 def sum_slowly(model, X, left_out, mean, unit):
@@ -150,13 +147,10 @@ def test_sums_over_left_out_rows_reject_wrong_arrays(rejects):
     X, y, _ = make_rows()
     scorer = LHTClassifier().fit(X, y)._read().scorer
     bits = np.zeros((1, 9), dtype=np.uint8)
-    with rejects:
-        scorer.sum_left_out(X, np.array([1]), bits)
-    with rejects:
-        scorer.sum_left_out(X, np.array([0]), bits, first_row=3)
+    rejects(scorer.sum_left_out, X, np.array([1]), bits)
+    rejects(scorer.sum_left_out, X, np.array([0]), bits, first_row=3)
     boosted = LHBoostClassifier(max_iter=1, random_state=0).fit(X, y)._read().scorer
-    with rejects:
-        boosted.sum_left_out(X, np.array([0]), bits)
+    rejects(boosted.sum_left_out, X, np.array([0]), bits)
 
 
 def test_scorer_is_built_on_first_use():

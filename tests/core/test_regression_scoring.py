@@ -43,17 +43,12 @@ def test_scores_of_classes_are_rejected(rejects):
     model = boosted_model(np.random.default_rng(0), 3, 0, 2, 2, link="mean")
     X = np.zeros((1, 3))
     for method in ("proba", "wolf", "membership", "confidence", "predict"):
-        with rejects:
-            getattr(model.scorer, method)(X)
-    with rejects:
-        model.scorer.raw_score(X)
-    with rejects:
-        model.scorer.link(np.zeros((1, 1)))
-    with rejects:
-        model.scorer.settle(np.zeros((1, 0)), np.zeros((1, 0)))
+        rejects(getattr(model.scorer, method), X)
+    rejects(model.scorer.raw_score, X)
+    rejects(model.scorer.link, np.zeros((1, 1)))
+    rejects(model.scorer.settle, np.zeros((1, 0)), np.zeros((1, 0)))
     classes = boosted_model(np.random.default_rng(0), 3, 2, 2, 2)
-    with rejects:
-        classes.scorer.value(X)
+    rejects(classes.scorer.value, X)
 
 
 @pytest.mark.parametrize(
@@ -70,11 +65,8 @@ def test_scores_of_classes_are_rejected(rejects):
 )
 def test_invalid_parts_are_rejected(link, prior, base, confidence, rejects):
     model = boosted_model(np.random.default_rng(0), 3, 0, 2, 2, link="mean")
-    with rejects:
-        bridge.make_scorer(
-            model.trees.arrays(), *model.normalisation, np.array(prior), confidence, link=link,
-            base=None if base is None else np.array(base),
-        )  # fmt: skip
+    given = {"link": link, "base": None if base is None else np.array(base)}
+    parts = (model.trees.arrays(), *model.normalisation)
+    rejects(bridge.make_scorer, *parts, np.array(prior), confidence, **given)
     arrays = model.trees.arrays() | {"target": np.ones(2, dtype=np.int32)}
-    with rejects:
-        bridge.make_scorer(arrays, *model.normalisation, np.empty(0), None, link="mean")
+    rejects(bridge.make_scorer, arrays, *model.normalisation, np.empty(0), None, link="mean")

@@ -6,8 +6,6 @@ import pytest
 from reference import trees as reference
 from support import bridge, strategies
 
-MODES = ("last", "path", None)
-
 
 def leaf_model(intercepts, prior):
     """Trees that are one leaf each."""
@@ -83,15 +81,11 @@ def test_invalid_arrays_are_rejected(name, spoil, rejects):
     assert bridge.make_scorer(arrays, **rest, confidence="last").n_trees == 1
     both = arrays | rest
     if name in ("target", "offset", "membership_slope"):
-        with rejects:
-            bridge.make_scorer({n: arrays[n] for n in arrays if n != name}, **rest, confidence="last")
-        with rejects:
-            bridge.make_scorer(arrays | {name: arrays[name].astype("f2")}, **rest, confidence="last")
+        rejects(bridge.make_scorer, {n: arrays[n] for n in arrays if n != name}, **rest, confidence="last")
+        rejects(bridge.make_scorer, arrays | {name: arrays[name].astype("f2")}, **rest, confidence="last")
     both[name] = spoil(both[name])
-    with rejects:
-        bridge.make_scorer({n: both[n] for n in arrays}, **{n: both[n] for n in rest}, confidence="last")
+    rejects(bridge.make_scorer, {n: both[n] for n in arrays}, **{n: both[n] for n in rest}, confidence="last")
 
 
 def test_unknown_names_are_rejected(rejects):
-    with rejects:
-        bridge.core_options(reference.Options(direction="sideways"))
+    rejects(bridge.core_options, reference.Options(direction="sideways"))

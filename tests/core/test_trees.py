@@ -1,13 +1,11 @@
 """Whole trees and whole models against the reference."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from lhtree import LHTClassifier, _pieces
+from lhtree import LHTClassifier
 from reference import scoring as reference_scoring
 from reference import trees as reference
 from support import bridge, strategies
@@ -102,27 +100,6 @@ def test_memberships_of_branching_blocks_can_be_left_out(block, options, key):
         assert lean.slopes[number] == slopes
         if left >= 0:
             assert lean.intercept[number] == full.n_target[number] / full.weight[number]
-
-
-@given(strategies.grid_blocks(), strategies.options(directions=["mean_difference"]), strategies.keys())
-def test_shares_are_shares_of_the_weight_of_the_root(block, options, key):
-    total = block.weight.sum()
-    amounts = ("gamma", "min_samples_split", "min_samples_leaf")
-    shares = replace(options, **dict.fromkeys(amounts, 0.25 * total))
-    core = bridge.core_options(shares)
-    direct = bridge._core.Options(
-        **{
-            name: getattr(options, name)
-            for name in ("direction", "offset", "membership", "alpha", "beta", "shrinkage")
-        },
-        **dict.fromkeys(amounts, (0.25, True)),
-        max_depth=-1 if options.max_depth is None else options.max_depth,
-        max_features=options.max_features or 0,
-        branching_membership=True,
-    )
-    first = _pieces.grow(block.X, block.y, block.weight, core, key)[0]
-    second = _pieces.grow(block.X, block.y, block.weight, direct, key)[0]
-    bridge.assert_same_bits(first, second)
 
 
 def reference_options(model, n_features, total):

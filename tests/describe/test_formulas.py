@@ -54,16 +54,10 @@ def test_formulas_refer_to_their_row():
 def test_unsuitable_models_and_arguments_are_rejected(rejects):
     X, score = make_people(towns=TOWNS)
     numbers = AdditiveLHTRegressor(interactions=0, **STEPS).fit(X, score)
-    with rejects:
-        numbers.to_excel(0)
-    with rejects:
-        numbers.to_excel(output="probability")
-    with rejects:
-        AdditiveLHTClassifier(0, **STEPS).fit(X, np.digitize(score, [0, 2])).to_excel()
-    with rejects:
-        AdditiveLHTRegressor(interactions=0, max_one_hot=2, **STEPS).fit(X, score).to_excel()
+    rejects(numbers.to_excel, 0)
+    rejects(numbers.to_excel, output="probability")
+    rejects(AdditiveLHTClassifier(0, **STEPS).fit(X, np.digitize(score, [0, 2])).to_excel)
+    rejects(AdditiveLHTRegressor(interactions=0, max_one_hot=2, **STEPS).fit(X, score).to_excel)
     many = X.assign(town=pd.Categorical([f"t{i % 70:02}" for i in range(len(X))]))
-    with rejects:
-        AdditiveLHTRegressor(interactions=0, max_one_hot=100, **STEPS).fit(many, score).to_excel()
-    with rejects:
-        AdditiveLHTRegressor(interactions=3, **STEPS | {"max_steps": None}).fit(X, score).to_excel()
+    rejects(AdditiveLHTRegressor(interactions=0, max_one_hot=100, **STEPS).fit(many, score).to_excel)
+    rejects(AdditiveLHTRegressor(interactions=3, **STEPS | {"max_steps": None}).fit(X, score).to_excel)

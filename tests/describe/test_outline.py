@@ -167,5 +167,4 @@ def test_lines_are_short_and_in_plain_signs():
 def test_other_models_have_no_rules(rejects):
     X = np.arange(40.0).reshape(20, 2)
     model = lhtree.LHTClassifier().fit(X, X[:, 0] > 20)
-    with rejects:
-        model.rules()
+    rejects(model.rules)

@@ -60,8 +60,7 @@ def test_python_of_deep_trees(chain):
 
 def test_formulas_of_deep_trees_are_rejected(rejects):
     rules = Rules(read_outline(make_model(0, left=make_chain(62, "r", is_forked=False))[0]))
-    with rejects:
-        rules.to_excel()
+    rejects(rules.to_excel)
 
 
 def test_truth_values():
@@ -117,8 +116,7 @@ def test_columns_of_a_sheet():
 
 @pytest.mark.parametrize("name", ["", "a b", "class", 3])
 def test_odd_names_of_functions_are_refused(name, rejects):
-    with rejects:
-        prepare(*make_model(0, "text", 2, 2))[0].to_python(name)
+    rejects(prepare(*make_model(0, "text", 2, 2))[0].to_python, name)
 
 
 def fit_shop(kind, **options):
@@ -165,5 +163,4 @@ def test_statistics_of_many_categories_have_no_formula(rejects):
     model = lhtree.CompactLHTClassifier(random_state=0).fit(X, shop % 3 == 0)
     assert "mean target of shop" in lhtree.export_text(model)
     for write in (model.rules().to_python, model.rules().to_excel):
-        with rejects:
-            write()
+        rejects(write)

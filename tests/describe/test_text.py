@@ -44,8 +44,7 @@ def test_deep_trees_need_no_recursion() -> None:
     [("tree", 1), ("tree", "yes"), ("tree", -2), ("n_features", -1), ("max_depth", 1.5), ("max_depth", True)],
 )
 def test_arguments_that_make_no_sense(model: LHTClassifier, argument: str, value: object, rejects) -> None:
-    with rejects:
-        export_text(model, **{argument: value})
+    rejects(export_text, model, **{argument: value})
 
 
 def test_trees_of_a_forest() -> None:
@@ -58,13 +57,11 @@ def test_trees_of_a_forest() -> None:
 @pytest.mark.parametrize("make", [make_pipeline, type, str])
 def test_only_models_of_lhtree_are_shown(export, make, rejects):
     model = LHTClassifier().fit(*load_wine(return_X_y=True))
-    with rejects:
-        export(make(model))
+    rejects(export, make(model))
 
 
 @pytest.mark.parametrize("export", [export_text, weight_table])
 @pytest.mark.parametrize("tree", [3, -4, 1.0, "a", True])
 def test_a_tree_is_chosen_by_its_number(export, tree, rejects):
     model = LHTClassifier().fit(*load_wine(return_X_y=True))
-    with rejects:
-        export(model, tree=tree)
+    rejects(export, model, tree=tree)

@@ -10,26 +10,18 @@ import sklearn
 from sklearn.base import BaseEstimator
 
 import lhtree
-from lhtree import (
-    LHBoostClassifier,
-    LHBoostRegressor,
-    LHForestClassifier,
-    LHForestRegressor,
-    LHTClassifier,
-    LHTRegressor,
-)
 from support.clouds import make_clouds
 from support.fresh import loaded_after
 from support.reports import HOSTILE
 
 MODELS = [
-    LHTClassifier(),
-    LHForestClassifier(3, random_state=0),
-    LHForestClassifier(3, direction="mixed", multi_class="one_tree", random_state=0),
-    LHBoostClassifier(3, random_state=0),
-    LHTRegressor(min_samples_leaf=20),
-    LHForestRegressor(3, random_state=0),
-    LHBoostRegressor(max_iter=3, random_state=0),
+    lhtree.LHTClassifier(),
+    lhtree.LHForestClassifier(3, random_state=0),
+    lhtree.LHForestClassifier(3, direction="mixed", multi_class="one_tree", random_state=0),
+    lhtree.LHBoostClassifier(3, random_state=0),
+    lhtree.LHTRegressor(min_samples_leaf=20),
+    lhtree.LHForestRegressor(3, random_state=0),
+    lhtree.LHBoostRegressor(max_iter=3, random_state=0),
 ]
 
 
@@ -64,17 +56,17 @@ def test_fitted_model_has_a_drawing(model):
 
 
 def test_unfitted_model_has_scikit_learns_diagram():
-    page = LHTClassifier()._repr_mimebundle_()["text/html"]
+    page = lhtree.LHTClassifier()._repr_mimebundle_()["text/html"]
     assert "sk-container" in page
     assert "lhtree" not in page.replace("lhtree.tree", "")
     with sklearn.config_context(display="text"):
-        assert not hasattr(LHTClassifier(), "_repr_html_")
-        assert "text/html" not in LHTClassifier()._repr_mimebundle_()
+        assert not hasattr(lhtree.LHTClassifier(), "_repr_html_")
+        assert "text/html" not in lhtree.LHTClassifier()._repr_mimebundle_()
 
 
 def test_blocks_have_counts_and_conditions():
     X, y = make_clouds(300, 3, 2)
-    model = LHTClassifier(max_depth=2).fit(X, y)
+    model = lhtree.LHTClassifier(max_depth=2).fit(X, y)
     view = model.trees_[0]
     (picture,) = read_pictures(view._repr_html_())
     told = texts(picture)
@@ -95,7 +87,7 @@ def test_blocks_have_counts_and_conditions():
 def test_large_trees_are_folded_and_many_trees_counted():
     generator = np.random.default_rng(0)
     X, y = generator.normal(size=(500, 5)), generator.integers(0, 4, 500)
-    model = LHTClassifier(gamma=1).fit(X, y)
+    model = lhtree.LHTClassifier(gamma=1).fit(X, y)
     (picture,) = read_pictures(model.trees_[0]._repr_html_())
     assert any(re.fullmatch(r"… \d+ below", text) for text in texts(picture))
     assert float(picture.get("viewBox").split()[2]) < 1000
@@ -107,7 +99,7 @@ def test_hostile_names_are_escaped():
     X, y = make_clouds(200, len(HOSTILE), 3)
     frame = pd.DataFrame(X, columns=pd.Index(HOSTILE, dtype=object))
     labels = np.array(["<b>bold</b>", "'quoted' & \"more\"", "\ud800"], dtype=object)[y]
-    page = LHTClassifier().fit(frame, labels).trees_._repr_html_()
+    page = lhtree.LHTClassifier().fit(frame, labels).trees_._repr_html_()
     page.encode()
     assert len(read_pictures(page)) == 3
     assert "<script" not in page
@@ -116,7 +108,7 @@ def test_hostile_names_are_escaped():
 
 
 def test_scorer_has_a_drawing(tmp_path):
-    lhtree.save(LHTClassifier().fit(*make_clouds(100, 3, 2)), tmp_path / "model.lht")
+    lhtree.save(lhtree.LHTClassifier().fit(*make_clouds(100, 3, 2)), tmp_path / "model.lht")
     (picture,) = read_pictures(lhtree.load_scorer(tmp_path / "model.lht")._repr_html_())
     assert "block 0" in texts(picture)
 

@@ -105,20 +105,17 @@ def test_pdf_is_one_page_of_a4(tmp_path):
 def test_invalid_arguments_are_rejected(arguments, rejects, tmp_path):
     model, frame = make_model(0)
     path = tmp_path / arguments.pop("path")
-    with rejects:
-        lhtree.sheet(Scorer(model), path, frame, **arguments)
+    rejects(lhtree.sheet, Scorer(model), path, frame, **arguments)
 
 
 def test_classes_without_rows_are_rejected(tmp_path, rejects):
     model, _ = make_model(0)
-    with rejects:
-        lhtree.sheet(Scorer(model), tmp_path / "s.html", y=[1])
+    rejects(lhtree.sheet, Scorer(model), tmp_path / "s.html", y=[1])
 
 
 def test_other_models_are_rejected(tmp_path, rejects):
     X = np.arange(40.0).reshape(20, 2)
-    with rejects:
-        lhtree.sheet(lhtree.LHTClassifier().fit(X, X[:, 0] > 20), tmp_path / "s.html")
+    rejects(lhtree.sheet, lhtree.LHTClassifier().fit(X, X[:, 0] > 20), tmp_path / "s.html")
 
 
 FLAWS = """() => {

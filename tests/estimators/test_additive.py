@@ -335,8 +335,7 @@ class TestEdits:
             ("smooth", "age", 0),
             ("drop", "size"),
         ):
-            with rejects:
-                getattr(editor, method)(*arguments)
+            rejects(getattr(editor, method), *arguments)
 
 
 class TestPoints:
@@ -372,8 +371,6 @@ class TestPoints:
         X, y = make_loans()
         model = AdditiveLHTClassifier(0, **FAST).fit(X, y)
         for options in ({"pdo": 0}, {"odds": -1}, {"base": np.inf}, {"good": 7}):
-            with rejects:
-                model.points_table(**options)
+            rejects(model.points_table, **options)
         wine = AdditiveLHTClassifier(0, **FAST).fit(*load_wine(return_X_y=True))
-        with rejects:
-            wine.points_table()
+        rejects(wine.points_table)

@@ -105,10 +105,6 @@ class TestEarlyStopping:
         tol = 1.1 * (losses[0] - losses[1])  # more than a round brings, less than four
         assert LHBoostClassifier(6, **FIXED, **stopping, tol=tol).fit(X, y).train_score_.shape == (7,)
 
-    def test_no_scores_without_early_stopping(self, two):
-        model = LHBoostClassifier(3).fit(*two)
-        assert model.train_score_.shape == model.validation_score_.shape == (0,)
-
     def test_a_first_round_is_kept_even_if_it_is_worse(self):
         X, y = np.arange(40.0)[:, None], np.arange(40) // 20
         model = LHBoostClassifier(9, learning_rate=1.0, min_samples_leaf=1, n_iter_no_change=2)

@@ -56,8 +56,7 @@ def test_two_classes_have_one_tree_anyway(data):
 
 def test_linear_leaves_need_a_tree_per_class(data, rejects):
     assert len(fit(*data, leaf="linear").trees_) == 15
-    with rejects:
-        fit(*data, leaf="linear", multi_class="one_tree")
+    rejects(fit, *data, leaf="linear", multi_class="one_tree")
 
 
 def test_a_tree_per_class_with_the_same_values_scores_the_same(data, model):
@@ -99,15 +98,13 @@ def test_views_have_the_values_of_all_classes(model, rejects):
     assert list(values) == model.classes_.tolist()
     assert tree.value[leaf] == max(values.values())
     assert values[tree.heaviest[leaf]] == tree.value[leaf]
-    with rejects:
-        tree.shares(leaf)
+    rejects(tree.shares, leaf)
 
 
 def test_warm_start_with_other_trees_is_rejected(data, rejects):
     X, y = data
     begun = fit(X, y, 2, learning_rate=0.1, warm_start=True)
-    with rejects:
-        begun.set_params(multi_class="one_per_class", max_iter=7).fit(X, y)
+    rejects(begun.set_params(multi_class="one_per_class", max_iter=7).fit, X, y)
 
 
 def test_texts_name_the_class_that_a_block_raises_most():

@@ -2,40 +2,27 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from lhtree import (
-    AdditiveLHTClassifier,
-    AdditiveLHTRegressor,
-    CompactLHTClassifier,
-    CompactLHTRegressor,
-    LHBoostClassifier,
-    LHBoostRegressor,
-    LHEnsembleClassifier,
-    LHEnsembleRegressor,
-    LHForestClassifier,
-    LHForestRegressor,
-    LHTClassifier,
-    LHTRegressor,
-)
+import lhtree
 
 
 @parametrize_with_checks(
     [
-        LHTClassifier(),
-        LHTClassifier(direction="mixed", max_features="sqrt", n_jobs=2),
-        LHTClassifier(membership="least_squares", confidence="path", normalize="standard"),
-        LHTClassifier(
+        lhtree.LHTClassifier(),
+        lhtree.LHTClassifier(direction="mixed", max_features="sqrt", n_jobs=2),
+        lhtree.LHTClassifier(membership="least_squares", confidence="path", normalize="standard"),
+        lhtree.LHTClassifier(
             direction="fisher", offset="purity", gamma=0.1, membership="constant", normalize="minmax"
         ),
         # Every tree sees all rows, so a weight of 2 equals a repeated row.
-        LHForestClassifier(10, max_samples=1.0),
-        LHForestClassifier(10, direction="mixed", n_jobs=2),
-        LHBoostClassifier(10),
-        CompactLHTClassifier(),
-        CompactLHTRegressor(max_leaf_nodes=8, membership="linear"),
-        LHTRegressor(),
-        LHForestRegressor(10, max_samples=1.0),
-        LHBoostRegressor(max_iter=10),
-        LHBoostRegressor("absolute_error", max_iter=10, subsample=1.0, n_jobs=2),
+        lhtree.LHForestClassifier(10, max_samples=1.0),
+        lhtree.LHForestClassifier(10, direction="mixed", n_jobs=2),
+        lhtree.LHBoostClassifier(10),
+        lhtree.CompactLHTClassifier(),
+        lhtree.CompactLHTRegressor(max_leaf_nodes=8, membership="linear"),
+        lhtree.LHTRegressor(),
+        lhtree.LHForestRegressor(10, max_samples=1.0),
+        lhtree.LHBoostRegressor(max_iter=10),
+        lhtree.LHBoostRegressor("absolute_error", max_iter=10, subsample=1.0, n_jobs=2),
     ]
 )
 def test_scikit_learn(estimator, check):
@@ -50,15 +37,15 @@ def expect_failures(estimator):
 
 @parametrize_with_checks(
     [
-        LHForestClassifier(10),
-        LHForestClassifier(10, direction="mixed", max_samples=0.5, class_weight="balanced_subsample"),
-        LHForestRegressor(10, direction="fisher", bootstrap=True, membership="least_squares"),
-        LHEnsembleClassifier(5, n_estimators=5, cv=2),
-        LHEnsembleRegressor(5, n_estimators=5, cv=2),
-        LHBoostClassifier(10, subsample=0.8, early_stopping=True),
-        LHBoostRegressor(max_iter=10, early_stopping=True),
-        AdditiveLHTClassifier(n_bags=2, max_iter=100, n_iter_no_change=5),
-        AdditiveLHTRegressor("absolute_error", n_bags=2, max_iter=100, interactions=1, n_jobs=2),
+        lhtree.LHForestClassifier(10),
+        lhtree.LHForestClassifier(10, direction="mixed", max_samples=0.5, class_weight="balanced_subsample"),
+        lhtree.LHForestRegressor(10, direction="fisher", bootstrap=True, membership="least_squares"),
+        lhtree.LHEnsembleClassifier(5, n_estimators=5, cv=2),
+        lhtree.LHEnsembleRegressor(5, n_estimators=5, cv=2),
+        lhtree.LHBoostClassifier(10, subsample=0.8, early_stopping=True),
+        lhtree.LHBoostRegressor(max_iter=10, early_stopping=True),
+        lhtree.AdditiveLHTClassifier(n_bags=2, max_iter=100, n_iter_no_change=5),
+        lhtree.AdditiveLHTRegressor("absolute_error", n_bags=2, max_iter=100, interactions=1, n_jobs=2),
     ],
     expected_failed_checks=expect_failures,
 )

@@ -86,10 +86,8 @@ def test_a_class_of_one_row_is_never_held_out():
 
 
 def test_tables_without_rows_to_hold_out_are_rejected(rejects):
-    with rejects:
-        clone(ENSEMBLE).fit([[0.0], [1.0]], ["no", "yes"])
-    with rejects:
-        LHEnsembleRegressor(5, cv=2).fit([[0.0]], [1.0])
+    rejects(clone(ENSEMBLE).fit, [[0.0], [1.0]], ["no", "yes"])
+    rejects(LHEnsembleRegressor(5, cv=2).fit, [[0.0]], [1.0])
 
 
 @given(st.integers(2, 4), st.integers(3, 60), st.booleans(), st.floats(0.0, 3.0), st.integers(0, 2**32 - 1))

@@ -7,15 +7,6 @@ import pytest
 from sklearn.base import clone, is_classifier
 
 import lhtree
-from lhtree import (
-    CompactLHTClassifier,
-    LHBoostClassifier,
-    LHBoostRegressor,
-    LHForestClassifier,
-    LHForestRegressor,
-    LHTClassifier,
-    LHTRegressor,
-)
 from support import bridge
 from support.clouds import make_clouds
 
@@ -52,20 +43,23 @@ def copy(model, path):
 
 
 WARM = [
-    LHForestClassifier(**FOREST),
-    LHForestClassifier(**FOREST, bootstrap=True),
-    LHForestClassifier(
+    lhtree.LHForestClassifier(**FOREST),
+    lhtree.LHForestClassifier(**FOREST, bootstrap=True),
+    lhtree.LHForestClassifier(
         **FOREST, direction="mixed", min_samples_leaf=1
     ),  # the pilot depends on the number of trees
-    LHForestClassifier(**FOREST, oob_score=True),
-    LHForestClassifier(**FOREST, class_weight="balanced_subsample"),
-    LHForestClassifier(**FOREST, direction="mixed", multi_class="one_tree", min_samples_leaf=1),
-    LHForestRegressor(oob_score=True, random_state=3),
-    LHBoostClassifier(**BOOST),
-    LHBoostClassifier(**BOOST, direction="single", leaf="linear"),
-    LHBoostClassifier(**BOOST, max_bins=7, subsample=1.0),
-    *(LHBoostRegressor(loss, **BOOST) for loss in ("squared_error", "absolute_error", "poisson", "gamma")),
-    LHBoostRegressor("quantile", quantile=0.8, **BOOST),
+    lhtree.LHForestClassifier(**FOREST, oob_score=True),
+    lhtree.LHForestClassifier(**FOREST, class_weight="balanced_subsample"),
+    lhtree.LHForestClassifier(**FOREST, direction="mixed", multi_class="one_tree", min_samples_leaf=1),
+    lhtree.LHForestRegressor(oob_score=True, random_state=3),
+    lhtree.LHBoostClassifier(**BOOST),
+    lhtree.LHBoostClassifier(**BOOST, direction="single", leaf="linear"),
+    lhtree.LHBoostClassifier(**BOOST, max_bins=7, subsample=1.0),
+    *(
+        lhtree.LHBoostRegressor(loss, **BOOST)
+        for loss in ("squared_error", "absolute_error", "poisson", "gamma")
+    ),
+    lhtree.LHBoostRegressor("quantile", quantile=0.8, **BOOST),
 ]
 
 
@@ -84,22 +78,22 @@ def test_warm_start_equals_a_fit_from_scratch(model, n_classes, tmp_path):
 
 
 THREADED = [
-    LHForestClassifier(12, random_state=5),
-    LHForestClassifier(12, direction="mixed", random_state=5),
-    LHForestClassifier(12, direction="fisher", bootstrap=True, oob_score=True, random_state=5),
-    LHForestClassifier(5, direction="mixed", multi_class="one_tree", smoothing=0.3, random_state=5),
-    LHForestRegressor(8, oob_score=True, random_state=5),
-    LHTRegressor(),
-    CompactLHTClassifier(max_passes=2),
-    LHBoostClassifier(2, **BOOST),
-    LHBoostClassifier(2, **BOOST, early_stopping=True, class_weight="balanced", leaf="linear"),
-    LHBoostRegressor(max_iter=2, **BOOST, subsample=0.8),
+    lhtree.LHForestClassifier(12, random_state=5),
+    lhtree.LHForestClassifier(12, direction="mixed", random_state=5),
+    lhtree.LHForestClassifier(12, direction="fisher", bootstrap=True, oob_score=True, random_state=5),
+    lhtree.LHForestClassifier(5, direction="mixed", multi_class="one_tree", smoothing=0.3, random_state=5),
+    lhtree.LHForestRegressor(8, oob_score=True, random_state=5),
+    lhtree.LHTRegressor(),
+    lhtree.CompactLHTClassifier(max_passes=2),
+    lhtree.LHBoostClassifier(2, **BOOST),
+    lhtree.LHBoostClassifier(2, **BOOST, early_stopping=True, class_weight="balanced", leaf="linear"),
+    lhtree.LHBoostRegressor(max_iter=2, **BOOST, subsample=0.8),
 ]
 
 
 @pytest.mark.parametrize("model", THREADED, ids=str)
 def test_threads_and_order_do_not_change_the_model(model):
-    is_boosted = isinstance(model, (LHBoostClassifier, LHBoostRegressor))
+    is_boosted = isinstance(model, (lhtree.LHBoostClassifier, lhtree.LHBoostRegressor))
     X, y = make_rows(model, 33_000 if is_boosted else 240)  # enough for two threads
     fitted = clone(model).fit(X, y)
     for n_jobs in (1, 2, -1):
@@ -109,7 +103,12 @@ def test_threads_and_order_do_not_change_the_model(model):
 
 @pytest.mark.parametrize(
     "model",
-    [LHTClassifier(), LHForestClassifier(6, random_state=0), LHBoostClassifier(6, **BOOST), LHTRegressor()],
+    [
+        lhtree.LHTClassifier(),
+        lhtree.LHForestClassifier(6, random_state=0),
+        lhtree.LHBoostClassifier(6, **BOOST),
+        lhtree.LHTRegressor(),
+    ],
     ids=str,
 )
 def test_rows_of_weight_0_are_not_read(model):

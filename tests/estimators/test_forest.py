@@ -26,10 +26,6 @@ def test_trees_differ_where_no_features_are_drawn(direction):
         assert not np.array_equal(first.predict_proba(data[0]), second.predict_proba(data[0]))
 
 
-def test_verbose_may_be_a_flag(two):
-    bridge.assert_same_trees(fit(two, verbose=False), fit(two, verbose=True))
-
-
 @pytest.mark.parametrize("confidence", ["last", "path", None])
 def test_scores_are_means_over_the_trees(three, two, confidence):
     for X, y in (two, three):
@@ -43,14 +39,6 @@ def test_scores_are_means_over_the_trees(three, two, confidence):
         np.testing.assert_allclose(model.predict_proba(X), wolf / wolf.sum(axis=1, keepdims=True), 1e-14)
         np.testing.assert_array_equal(model.predict(X), model.classes_[wolf.argmax(axis=1)])
         np.testing.assert_array_equal(model.apply(X), np.hstack([tree.apply(X) for tree in trees]))
-
-
-def test_feature_importances():
-    X, y = make_clouds(300, 5, 2)
-    X[:, 3] = 0.0
-    model = fit((X, y))
-    assert model.feature_importances_[3] == 0.0
-    np.testing.assert_allclose(model.feature_importances_.sum(), 1.0)
 
 
 def test_estimators_are_fitted_trees(three):
@@ -103,6 +91,6 @@ def test_class_weight(two):
 def test_pickles_are_half_the_size_of_a_random_forest(setting):
     X, y = make_clouds(4000, 10, 2)  # as wide as MAGIC
     y = np.where(np.random.default_rng(0).random(4000) < 0.1, 1 - y, y)
-    ours = LHForestClassifier(100, **setting, n_jobs=2, random_state=0).fit(X, y)
-    theirs = RandomForestClassifier(100, n_jobs=2, random_state=0).fit(X, y)
+    ours = LHForestClassifier(40, **setting, n_jobs=2, random_state=0).fit(X, y)
+    theirs = RandomForestClassifier(40, n_jobs=2, random_state=0).fit(X, y)
     assert len(pickle.dumps(ours)) <= 0.5 * len(pickle.dumps(theirs))

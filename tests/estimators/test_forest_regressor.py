@@ -81,8 +81,7 @@ def test_intervals_by_hand(rejects):
     weighted = ResponseRecord(0.0, 1.0, 0.5, residual, np.array([1.0, 1.0, 6.0, 1.0]))
     assert weighted.interval(prediction, 0.2)[0].tolist() == [7.0, 13.0]  # 9 / 4 more for the new row
     for coverage in (0.81, 0.0, 1.0, "0.9", np.nan, True):
-        with rejects:
-            record.interval(prediction, coverage)
+        rejects(record.interval, prediction, coverage)
 
 
 @pytest.mark.parametrize("seed", [19, 20, 22, 52, 58])
@@ -104,8 +103,7 @@ def test_intervals_keep_a_width_where_trees_differ_more_than_they_err():
 def test_no_intervals_without_out_of_bag_rows(data, rejects):
     X, y = data
     full = LHForestRegressor(3, max_samples=1.0, random_state=0).fit(X, y)
-    with rejects:
-        full.predict_interval(X)
+    rejects(full.predict_interval, X)
     with rejects:
         _ = full.oob_prediction_
 
@@ -114,5 +112,4 @@ def test_no_intervals_after_a_warm_start_with_other_rows(data, rejects):
     X, y = data
     grown = LHForestRegressor(5, oob_score=True, warm_start=True, random_state=3).fit(X, y)
     grown.set_params(n_estimators=6, oob_score=False).fit(X[:200], y[:200])
-    with rejects:  # the rows that the trees saw are unknown
-        grown.predict_interval(X)
+    rejects(grown.predict_interval, X)  # the rows that the trees saw are unknown

@@ -6,10 +6,9 @@ import sys
 from types import SimpleNamespace
 
 import joblib
-import numpy as np
 import pytest
 
-from lhtree import LHBoostClassifier, LHForestClassifier, LHForestRegressor
+from lhtree import LHBoostClassifier, LHForestClassifier
 from support import bridge
 from support.clouds import make_clouds
 from support.fresh import run
@@ -74,8 +73,7 @@ def test_missing_rich_is_named(monkeypatch, two, rejects):
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setattr(sys, "meta_path", [SimpleNamespace(find_spec=find_spec), *sys.meta_path])
     model = LHForestClassifier(2, verbose=1)
-    with rejects:
-        model.fit(*two)
+    rejects(model.fit, *two)
     assert not hasattr(model, "classes_")
     assert hasattr(LHForestClassifier(2).fit(*two), "classes_")  # without a bar, rich is not needed
 
@@ -131,28 +129,3 @@ def test_joblib_contexts_do_not_change_the_model(three):
             model = LHForestClassifier(6, random_state=0).fit(X, y)
             assert model.predict_proba(X).tobytes() == alone.predict_proba(X).tobytes()
         bridge.assert_same_trees(alone, model)
-
-
-def test_joblib_processes_predict_the_same(three):
-    model = LHForestClassifier(6, random_state=0).fit(*three)
-    X = three[0]
-    answers = joblib.Parallel(n_jobs=2)(joblib.delayed(model.predict_proba)(X[i::2]) for i in range(2))
-    for i, answer in enumerate(answers):
-        np.testing.assert_array_equal(answer, model.predict_proba(X[i::2]))
-
-
-@pytest.mark.parametrize("n_jobs", [2, 5])
-def test_out_of_bag_scores_do_not_depend_on_n_jobs(n_jobs):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(3000, 4))
-    y = X[:, 0] + rng.normal(size=3000)
-    for kind, labels, scores in (
-        (LHForestClassifier, (y > 0.0).astype(int), "oob_decision_function_"),
-        (LHForestRegressor, y, "oob_prediction_"),
-    ):
-        one, many = (
-            kind(12, max_samples=0.3, oob_score=True, n_jobs=n, random_state=0).fit(X, labels)
-            for n in (1, n_jobs)
-        )
-        assert one.oob_score_ == many.oob_score_
-        np.testing.assert_array_equal(getattr(one, scores), getattr(many, scores))

@@ -107,11 +107,6 @@ def test_dtypes_of_numbers_do_not_matter(dtype):
     bridge.assert_same_trees(same, model)
 
 
-def test_broadcast_rows_are_accepted():
-    X = np.broadcast_to([1.0, 2.0], (40, 2))
-    assert fit({}, X, np.arange(40) % 2).n_leaves_ == 1
-
-
 @pytest.mark.parametrize(
     "y", [list("ab"), [True, False], [-1, 1], [0.0, 1.0], [10**12, -(10**12)], [np.str_("x"), "y"]]
 )

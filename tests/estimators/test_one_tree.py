@@ -9,7 +9,6 @@ from sklearn.datasets import load_digits
 import lhtree
 from lhtree import LHForestClassifier, _parameters
 from lhtree.model.shares import split_classes
-from reference import trees as reference
 from support.clouds import make_clouds
 
 
@@ -60,23 +59,6 @@ def test_large_tables_grow_trees_of_all_classes(data, monkeypatch):
     monkeypatch.undo()
     assert not fit(X, y, 2, multi_class="auto")._model.head.shares_classes
     assert forest.set_params(n_estimators=3).fit(X, y)._model.head.shares_classes
-
-
-def test_out_of_bag_scores_use_the_trees_that_did_not_see_a_row(data):
-    X, y = data
-    forest = fit(X, y, 6, max_samples=0.6, oob_score=True)
-    (drawn,) = forest._model.forest.draws
-    seen = [
-        np.flatnonzero(reference.draw_rows(y, drawn.counts.tolist(), False, forest._model.seed, number))
-        for number in range(6)
-    ]
-    of_trees = np.stack([tree.predict_proba(X) for tree in forest.estimators_])
-    for row in range(20):
-        unseen = [number for number in range(6) if row not in seen[number]]
-        if unseen:
-            expected = of_trees[unseen, row].mean(axis=0)
-            np.testing.assert_allclose(forest.oob_decision_function_[row], expected, 1e-9, 1e-12)
-    assert forest.oob_score_ > 0.5
 
 
 def test_the_same_trees_for_each_class_score_the_same(model, data):

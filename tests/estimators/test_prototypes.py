@@ -63,8 +63,7 @@ def test_draw_depends_on_the_seed():
 
 def test_invalid_numbers_are_rejected_before_growth(monkeypatch, rejects):
     monkeypatch.setattr(LHForestClassifier, "_grow", lambda *arguments: pytest.fail("trees were grown"))
-    with rejects:
-        LHForestClassifier(3, keep_prototypes=-1).fit(*load_wine(return_X_y=True))
+    rejects(LHForestClassifier(3, keep_prototypes=-1).fit, *load_wine(return_X_y=True))
 
 
 @pytest.mark.parametrize("make", MAKERS)
@@ -83,8 +82,7 @@ def test_trees_of_a_forest_share_its_prototypes(rejects):
     assert tree.keep_prototypes is True
     assert read(tree).prototypes is read(model).prototypes
     np.testing.assert_array_equal(read(tree).span.high, X.max(axis=0))
-    with rejects:
-        read(model).estimator(3)
+    rejects(read(model).estimator, 3)
 
 
 @given(strategies.hostile_problems(), st.sampled_from(["robust", "standard", "minmax", None]))

@@ -12,18 +12,10 @@ from sklearn.linear_model import LinearRegression
 from sklearn.metrics import r2_score
 from sklearn.tree import DecisionTreeRegressor
 
-from lhtree import (
-    LHBoostRegressor,
-    LHEnsembleRegressor,
-    LHForestRegressor,
-    LHTRegressor,
-    load,
-    load_scorer,
-    save,
-)
+import lhtree
 from support.strategies import DIRECTIONS
 
-TREE, FOREST = LHTRegressor(), LHForestRegressor(8, random_state=0)
+TREE, FOREST = lhtree.LHTRegressor(), lhtree.LHForestRegressor(8, random_state=0)
 BOTH = pytest.mark.parametrize("model", [TREE, FOREST], ids=["tree", "forest"])
 
 
@@ -84,8 +76,8 @@ def test_tables_with_categories_and_gaps(model, tmp_path):
     assert fitted.feature_names_in_.tolist() == ["area", "city"]
     assert fitted.n_features_in_ == 2
     assert len(fitted.feature_importances_) == 2
-    save(fitted, tmp_path / "model.lht")
-    again, scorer = load(tmp_path / "model.lht"), load_scorer(tmp_path / "model.lht")
+    lhtree.save(fitted, tmp_path / "model.lht")
+    again, scorer = lhtree.load(tmp_path / "model.lht"), lhtree.load_scorer(tmp_path / "model.lht")
     for other in (again, scorer, pickle.loads(pickle.dumps(fitted))):
         np.testing.assert_array_equal(other.predict(frame), fitted.predict(frame))
     assert again.get_params() == fitted.get_params()
@@ -95,16 +87,15 @@ def test_regressors_lack_the_methods_of_classifiers(friedman, rejects):
     fitted = clone(TREE).fit(*friedman)
     for name in ("predict_proba", "classes_", "predict_wolf"):
         assert not hasattr(fitted, name)
-    with rejects:
-        fitted.predict_or_abstain(friedman[0][:1], 0.5)
+    rejects(fitted.predict_or_abstain, friedman[0][:1], 0.5)
 
 
 @pytest.mark.parametrize(
     "model",
     [
-        LHForestRegressor(3),
-        LHBoostRegressor(max_iter=3, intervals=True),
-        LHEnsembleRegressor(3, n_estimators=3, cv=2),
+        lhtree.LHForestRegressor(3),
+        lhtree.LHBoostRegressor(max_iter=3, intervals=True),
+        lhtree.LHEnsembleRegressor(3, n_estimators=3, cv=2),
     ],
 )
 def test_models_named_by_the_errors_have_intervals(friedman, model):
@@ -114,7 +105,7 @@ def test_models_named_by_the_errors_have_intervals(friedman, model):
 
 def test_prototypes_keep_their_responses(friedman):
     X, y = friedman
-    kept = LHTRegressor(keep_prototypes=50).fit(X, y)._model.prototypes
+    kept = lhtree.LHTRegressor(keep_prototypes=50).fit(X, y)._model.prototypes
     assert len(kept.response) == 50
     np.testing.assert_array_equal(kept.response, y[kept.given])
     np.testing.assert_array_equal(kept.X, X[kept.given])
@@ -122,7 +113,7 @@ def test_prototypes_keep_their_responses(friedman):
 
 def test_tree_is_smaller_and_more_accurate_than_cart():
     X, y = make_friedman1(1500, 8, noise=1.0, random_state=1)
-    tree = LHTRegressor().fit(X[:1000], y[:1000])
+    tree = lhtree.LHTRegressor().fit(X[:1000], y[:1000])
     cart = max(
         (
             DecisionTreeRegressor(min_samples_leaf=n, random_state=0).fit(X[:1000], y[:1000])
@@ -137,7 +128,7 @@ def test_tree_is_smaller_and_more_accurate_than_cart():
 def test_linear_response_gives_one_block():
     X = np.random.default_rng(0).normal(size=(300, 4))
     y = X @ [1.0, -2.0, 0.5, 0.0] + 0.1 * np.random.default_rng(1).normal(size=300)
-    tree = LHTRegressor().fit(X, y)
+    tree = lhtree.LHTRegressor().fit(X, y)
     assert tree.n_leaves_ == 1
     line = LinearRegression().fit(X, y).predict(X)
     np.testing.assert_allclose(tree.predict(X), np.clip(line, y.min(), y.max()), atol=0.02)
@@ -146,5 +137,5 @@ def test_linear_response_gives_one_block():
 def test_forest_is_more_accurate_than_random_forest():
     X, y = load_diabetes(return_X_y=True)
     X, y, X_test, y_test = X[::2], y[::2], X[1::2], y[1::2]
-    forest, other = LHForestRegressor(50, random_state=0), RandomForestRegressor(50, random_state=0)
+    forest, other = lhtree.LHForestRegressor(50, random_state=0), RandomForestRegressor(50, random_state=0)
     assert r2_score(y_test, forest.fit(X, y).predict(X_test)) > other.fit(X, y).score(X_test, y_test)

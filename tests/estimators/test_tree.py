@@ -95,10 +95,3 @@ def test_class_weight_multiplies_into_sample_weight(two):
     both = LHTClassifier(class_weight={1: 3.0}).fit(X, y, weight)
     one = LHTClassifier().fit(X, y, weight * np.where(y == 1, 3.0, 1.0))
     bridge.assert_same_trees(one, both)
-
-
-def test_second_fit_replaces_the_first(two, three):
-    model = LHTClassifier().fit(*two).fit(*three)
-    fresh = LHTClassifier().fit(*three)
-    bridge.assert_same_trees(fresh, model)
-    assert set(model.__dict__) == set(fresh.__dict__)

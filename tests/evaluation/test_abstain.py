@@ -135,8 +135,7 @@ def test_decisions_are_taken_for_an_array_of_labels():
 )
 def test_arguments(arguments, rejects):
     X, y = make_clouds(30, 2, 2)
-    with rejects:
-        LHTClassifier().fit(X, y).predict_or_abstain(X, **arguments)
+    rejects(LHTClassifier().fit(X, y).predict_or_abstain, X, **arguments)
 
 
 @given(grids, st.randoms(use_true_random=False))
@@ -177,10 +176,8 @@ def test_the_largest_coverage_with_an_accuracy(rejects):
     assert curve.reach(1.0)["threshold"] == 0.9
     assert curve.reach(0.0)["coverage"] == 1.0
     wrong = coverage_curve(Known(wolf), None, ["b", "b", "b", "a"])
-    with rejects:
-        wrong.reach(0.9)
-    with rejects:
-        curve.reach(2)
+    rejects(wrong.reach, 0.9)
+    rejects(curve.reach, 2)
 
 
 def test_a_frame_of_the_curve():
@@ -199,8 +196,7 @@ def test_classes_that_the_model_does_not_know(rejects):
     model = LHTClassifier().fit(X, y)
     decisions = model.predict_or_abstain(X, coverage=0.5)
     for ask in (decisions.score, lambda labels: coverage_curve(model, X, labels)):
-        with rejects:
-            ask(y.astype(str))
+        rejects(ask, y.astype(str))
     some_unknown = np.where(np.arange(60) < 30, y, 7)
     n_right = (decisions.labels == some_unknown).sum()
     assert decisions.score(some_unknown) == pytest.approx(n_right / decisions.is_decided.sum())
@@ -225,5 +221,4 @@ def test_no_row_is_decided_by_infinity():
 def test_the_curve_takes_models_of_lhtree_only(make, rejects):
     X, y = make_clouds(60, 3, 3)
     model = LHTClassifier().fit(X, y)
-    with rejects:
-        coverage_curve(make(model), X, y)
+    rejects(coverage_curve, make(model), X, y)

@@ -155,7 +155,5 @@ def test_a_regression_and_arrays_have_a_summary_too():
 
 def test_models_without_a_summary_are_refused(model, rejects):
     scorer = lhtree.load_scorer("tests/models/boosted.lht")
-    with rejects:
-        monitor(scorer, np.zeros((3, 4)))
-    with rejects:
-        monitor(model, make_table()[0], holdout=3)
+    rejects(monitor, scorer, np.zeros((3, 4)))
+    rejects(monitor, model, make_table()[0], holdout=3)

@@ -129,9 +129,6 @@ def test_no_threshold_costs_less(rows, costs, is_first):
 def test_bad_arguments_name_the_remedy(rejects):
     X, y = make_clouds(60, 2, 2, seed=3)
     for arguments in ({"positive": 7}, {"threshold": 1.5}):
-        with rejects:
-            evaluate(LHTClassifier().fit(X, y), X, y, **arguments)
-    with rejects:
-        LHTClassifier(positive="default").fit(X, y)
-    with rejects:
-        choose_threshold(LHTClassifier().fit(X, y), X, y, costs=[[1, 0], [0, 1]])
+        rejects(evaluate, LHTClassifier().fit(X, y), X, y, **arguments)
+    rejects(LHTClassifier(positive="default").fit, X, y)
+    rejects(choose_threshold, LHTClassifier().fit(X, y), X, y, costs=[[1, 0], [0, 1]])

@@ -118,9 +118,6 @@ def test_a_group_of_one_class_has_no_rate_of_the_other(measured):
 def test_bad_groups_name_the_remedy(measured, rejects):
     model, table, y, _ = measured
     for by in ("sexes", "a", {"empty": [None] * len(y)}, {"short": ["a"]}, []):
-        with rejects:
-            evaluate(model, table, y, by=by)
-    with rejects:
-        evaluate(model, table, y, by="sex", reference={"sex": "x"})
-    with rejects:
-        evaluate(model, table[["a", "b", "c"]].to_numpy(), y, by="sex")
+        rejects(evaluate, model, table, y, by=by)
+    rejects(evaluate, model, table, y, by="sex", reference={"sex": "x"})
+    rejects(evaluate, model, table[["a", "b", "c"]].to_numpy(), y, by="sex")

@@ -97,13 +97,8 @@ def test_regressors_and_frames_with_other_columns():
 
 def test_bad_models_and_rows_name_the_remedy(models, rejects):
     first, second, X, y = models
-    with rejects:
-        compare(first, RidgeClassifier().fit(X, y), X, y)
-    with rejects:
-        compare(first, LinearRegression().fit(X, y), X, y)
-    with rejects:
-        compare(first, LHTClassifier().fit(X, y + 1), X, y)
-    with rejects:
-        compare(first, second, X[y == 0], y[y == 0])
-    with rejects:
-        compare(first, second, X, y, positive="x")
+    rejects(compare, first, RidgeClassifier().fit(X, y), X, y)
+    rejects(compare, first, LinearRegression().fit(X, y), X, y)
+    rejects(compare, first, LHTClassifier().fit(X, y + 1), X, y)
+    rejects(compare, first, second, X[y == 0], y[y == 0])
+    rejects(compare, first, second, X, y, positive="x")

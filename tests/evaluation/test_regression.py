@@ -104,8 +104,7 @@ def test_forest_with_few_left_out_rows_is_evaluated_without_intervals(rejects):
     assert evaluate(model, X, y).intervals is None
     assert evaluate(model, X, y, coverage=0.5).intervals.coverage == 0.5
     for coverage in (0.9, 0.0):
-        with rejects:
-            evaluate(model, X, y, coverage=coverage)
+        rejects(evaluate, model, X, y, coverage=coverage)
 
 
 def test_parts_give_the_same_evaluation_as_the_whole():
@@ -136,8 +135,7 @@ def test_regressors_of_other_libraries():
 @pytest.mark.parametrize("y", [["a"] * 200, np.zeros((200, 2)), np.full(200, np.nan)])
 def test_invalid_responses_are_rejected(y, rejects):
     X, known = make_rows()
-    with rejects:
-        evaluate(LinearRegression().fit(X, known), X, y)
+    rejects(evaluate, LinearRegression().fit(X, known), X, y)
 
 
 @pytest.mark.parametrize(

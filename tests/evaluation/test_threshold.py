@@ -84,15 +84,11 @@ def test_balanced_classes_lead_with_accuracy():
     ],
 )
 def test_invalid_arguments_are_rejected(model, y, params, rejects):
-    with rejects:
-        choose_threshold(model, y, y, **params)
+    rejects(choose_threshold, model, y, y, **params)
 
 
 def test_models_without_two_classes_are_refused(rejects):
     X, y = make_clouds(90, 3, 3)
-    with rejects:
-        choose_threshold(LHBoostClassifier(max_iter=2).fit(X, y), X, y)
-    with rejects:
-        choose_threshold(LHBoostRegressor(max_iter=2).fit(X, y), X, y)
-    with rejects:
-        choose_threshold(LHBoostClassifier(), X, y)
+    rejects(choose_threshold, LHBoostClassifier(max_iter=2).fit(X, y), X, y)
+    rejects(choose_threshold, LHBoostRegressor(max_iter=2).fit(X, y), X, y)
+    rejects(choose_threshold, LHBoostClassifier(), X, y)

@@ -51,10 +51,8 @@ def test_many_rows_of_a_large_tree():
 def test_invalid_arguments_are_refused(rejects):
     X, y = load_wine(return_X_y=True)
     model = LHTClassifier().fit(X, y)
-    with rejects:
-        model.explain_batch(X[:, 1:])
-    with rejects:
-        model.explain_batch(np.where(np.arange(178)[:, None] == 1, np.inf, X))
+    rejects(model.explain_batch, X[:, 1:])
+    rejects(model.explain_batch, np.where(np.arange(178)[:, None] == 1, np.inf, X))
 
 
 @pytest.mark.parametrize(

@@ -200,8 +200,7 @@ def test_boosted_models_have_no_wolf_values(fitted, rejects):
     texts += [str(model.predict_or_abstain(X, coverage=0.5).to_frame()), repr(model.importances())]
     assert [find_wrong_words(text) for text in texts] == [[]] * len(texts)
     for name in ("wolf", "membership", "confidence", "votes"):
-        with rejects:
-            getattr(explanation, name)
+        rejects(getattr, explanation, name)
     with rejects:
         _ = model.trees_[0].n_target
     tree = LHTClassifier().fit(*make_clouds(60, 3, 2))
@@ -221,23 +220,6 @@ def test_abstaining_goes_by_probability(fitted):
     curve = coverage_curve(model, X, y)
     assert curve.threshold.tolist() == np.unique(proba)[::-1].tolist()
     assert curve.accuracy[-1] == pytest.approx(model.score(X, y))
-
-
-def test_counterfactuals_are_predicted_otherwise(fitted):
-    model, X, _ = fitted
-    n_found = 0
-    for number in some_rows(X):
-        row = take(X, number)
-        explanation = model.explain(row)
-        for found in explanation.counterfactuals(plausible=False):
-            n_found += 1
-            changed = pd.DataFrame([found.row], columns=list(found.row))
-            values = changed if isinstance(X, pd.DataFrame) else changed.to_numpy()
-            assert model.predict(values)[0] == found.prediction != explanation.prediction
-            assert found.distance < 8.0 or number == 3  # which is far from all others
-            for name, (before, _) in found.changes.items():
-                assert before == explanation.row[name]  # so none of them was missing
-    assert n_found >= 8
 
 
 def test_counterfactuals_change_no_more_than_they_have_to():

@@ -249,8 +249,7 @@ def test_dictionaries_have_the_changes_and_none_for_missing_values(wine, wine_tr
 )
 def test_invalid_arguments_are_rejected(wine, wine_tree, arguments, rejects):
     explanation = wine_tree.explain(wine[0].to_numpy()[(wine[2] == "class_0").to_numpy()][0])
-    with rejects:
-        explanation.counterfactuals(**arguments)
+    rejects(explanation.counterfactuals, **arguments)
 
 
 values = st.floats(-2.0, 2.0).map(lambda value: round(value, 3))
@@ -346,12 +345,9 @@ def test_immutable_and_one_way_columns_are_respected(rejects):
             n_found += 1
     assert n_found > 10
     explanation = model.explain(X[0])
-    with rejects:
-        explanation.counterfactuals(["x0"], immutable=["x0"])
-    with rejects:
-        explanation.counterfactuals(rising=["x0"], falling=["x0"])
-    with rejects:
-        explanation.counterfactuals(rising="income")
+    rejects(explanation.counterfactuals, ["x0"], immutable=["x0"])
+    rejects(explanation.counterfactuals, rising=["x0"], falling=["x0"])
+    rejects(explanation.counterfactuals, rising="income")
 
 
 def test_declared_columns_are_respected_in_files_and_replaced_by_arguments(tmp_path):
@@ -460,8 +456,6 @@ def test_wrong_declarations_are_rejected(rejects):
         {"rising": ["age"], "falling": ["age"]},
         {"immutable": ["age", "job"]},
     ):
-        with rejects:
-            model.declare(**limits)
-    with rejects:
-        model.explain(X.iloc[0]).counterfactuals(plausible="no")
+        rejects(model.declare, **limits)
+    rejects(model.explain(X.iloc[0]).counterfactuals, plausible="no")
     assert model._model.declared is None

@@ -152,5 +152,4 @@ def test_pictures_have_the_same_order(tree, held_out, kind):
     "options", [{"kind": "weight"}, {"kind": "contribution"}, {"kind": "permutation", "n_repeats": 0}]
 )
 def test_invalid_arguments_are_rejected(tree, options, rejects):
-    with rejects:
-        tree.importances(**options)
+    rejects(tree.importances, **options)

@@ -190,5 +190,4 @@ def test_bad_arguments_name_the_remedy(rejects):
         {"groups": {"age": ["income"]}},
         {"threshold": 2},
     ):
-        with rejects:
-            reasons(model, X, **arguments)
+        rejects(reasons, model, X, **arguments)

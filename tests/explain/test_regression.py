@@ -112,30 +112,8 @@ def test_scores_of_classes_are_refused_with_a_remedy(kind, rejects):
     model, X, _ = fit_regression(kind)
     explanation = model.explain(X.iloc[0])
     for name in ("proba", "wolf", "membership", "confidence", "votes"):
-        with rejects:
-            getattr(explanation, name)
-    with rejects:
-        model.predict_or_abstain(X, coverage=0.5)
-
-
-@EACH
-def test_counterfactuals_reach_the_range(kind):
-    model, X, _ = fit_regression(kind)
-    n_found = 0
-    for number in (0, 7):
-        explanation = model.explain(X.iloc[number])
-        before = explanation.prediction
-        for to in ((before * 1.15, None), (None, before * 0.85), (before * 1.05, before * 1.25)):
-            for found in explanation.counterfactuals(to=to):
-                n_found += 1
-                row = X.iloc[[number]].assign(**found.row).astype(X.dtypes)
-                (after,) = model.predict(row)
-                assert after == found.prediction
-                assert found.before == before
-                assert (to[0] or -np.inf) <= after <= (to[1] or np.inf)
-                assert "the prediction would be" in str(found)
-                assert "class" not in str(found)
-    assert n_found >= 6
+        rejects(getattr, explanation, name)
+    rejects(model.predict_or_abstain, X, coverage=0.5)
 
 
 def test_counterfactuals_keep_to_the_features_that_may_change():
@@ -153,19 +131,8 @@ def test_counterfactuals_keep_to_the_features_that_may_change():
 )
 def test_invalid_ranges_are_refused(to, rejects):
     model, X, _ = fit_regression("tree")
-    with rejects:
-        model.explain(X.iloc[0]).counterfactuals(to=to)
-    with rejects:
-        fit_regression("gamma")[0].explain(X.iloc[0]).counterfactuals(to=(None, 0))
-
-
-@pytest.mark.parametrize("unit", [1e-290, 1.0, 1e290])
-def test_the_size_of_responses_does_not_matter(unit):
-    _, X, y = fit_regression("tree")
-    for model in (LHTRegressor(), LHForestRegressor(5, random_state=0), LHBoostRegressor(max_iter=5)):
-        explanation = model.fit(X, y / y.max() * unit).explain(X.iloc[7])
-        assert "living area" in str(explanation)
-        assert explanation.counterfactuals(to=(explanation.prediction * 1.1, None))
+    rejects(model.explain(X.iloc[0]).counterfactuals, to=to)
+    rejects(fit_regression("gamma")[0].explain(X.iloc[0]).counterfactuals, to=(None, 0))
 
 
 @EACH
@@ -177,5 +144,4 @@ def test_importances_find_what_matters(kind, rejects):
         found = model.importances(*rows, kind=how)
         assert found.names[found.order[0]] == "living area"
     assert model.importances(X, y, kind="permutation").values[0] > 0.2
-    with rejects:
-        model.importances(X, X["town"], kind="permutation")
+    rejects(model.importances, X, X["town"], kind="permutation")

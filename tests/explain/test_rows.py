@@ -9,23 +9,13 @@ import pytest
 from sklearn.datasets import load_wine
 from sklearn.exceptions import NotFittedError
 
-from lhtree import (
-    AdditiveLHTClassifier,
-    CompactLHTClassifier,
-    CompactLHTRegressor,
-    LHBoostClassifier,
-    LHBoostRegressor,
-    LHEnsembleRegressor,
-    LHForestClassifier,
-    LHTClassifier,
-    LHTRegressor,
-)
+import lhtree
 from lhtree.model.model import read
 
 
 def test_a_row_may_have_any_form():
     X, y = load_wine(return_X_y=True, as_frame=True)
-    model = LHTClassifier().fit(X, y)
+    model = lhtree.LHTClassifier().fit(X, y)
     values = X.iloc[5].to_numpy()
     expected = model.explain(values).to_dict()
     shuffled = X.iloc[5].sample(frac=1.0, random_state=0)
@@ -60,8 +50,7 @@ def test_a_row_may_have_any_form():
 )
 def test_rows_that_are_refused(change, rejects):
     X, y = load_wine(return_X_y=True, as_frame=True)
-    with rejects:
-        LHTClassifier().fit(X, y).explain(change(X))
+    rejects(lhtree.LHTClassifier().fit(X, y).explain, change(X))
 
 
 HOSTILE = [
@@ -78,7 +67,7 @@ def test_hostile_names_are_harmless():
     generator = np.random.default_rng(0)
     X = pd.DataFrame(generator.normal(size=(60, 6)), columns=HOSTILE)
     y = np.where(X.sum(axis=1) > 0, "<img src=x onerror=alert(1)>", "fine & well")
-    explanation = LHTClassifier(keep_prototypes=True).fit(X, y).explain(X.iloc[0])
+    explanation = lhtree.LHTClassifier(keep_prototypes=True).fit(X, y).explain(X.iloc[0])
     page, text = explanation._repr_html_(), str(explanation)
     assert not [bad for bad in ("<script", "<img", "</td>&amp;", "x" * 61) if bad in page]
     assert "&lt;script&gt;" in page
@@ -89,18 +78,17 @@ def test_hostile_names_are_harmless():
 
 
 def test_only_fitted_models_are_read(rejects):
-    with rejects:
-        read({})
+    rejects(read, {})
     with pytest.raises(NotFittedError):
-        LHTClassifier().explain([1.0])
+        lhtree.LHTClassifier().explain([1.0])
     with pytest.raises(NotFittedError):
-        LHForestClassifier().explain_batch([[1.0]])
+        lhtree.LHForestClassifier().explain_batch([[1.0]])
 
 
 def test_a_deep_tree_is_explained_without_recursion():
     # Every cut takes one row off: the classes alternate along the only feature, ever wider apart.
     X = 1.02 ** np.arange(1200.0)[:, None]
-    model = LHTClassifier(gamma=1, min_samples_split=2, normalize=None).fit(X, np.arange(1200) % 2)
+    model = lhtree.LHTClassifier(gamma=1, min_samples_split=2, normalize=None).fit(X, np.arange(1200) % 2)
     row = X[model.decision_path(X)[0].sum(axis=1).argmax()]
     explanation = model.explain(row)
     assert len(explanation.paths[0].steps) > 200
@@ -111,7 +99,7 @@ def test_a_deep_tree_is_explained_without_recursion():
 def test_dates_as_classes_are_fit_for_json():
     X, y = load_wine(return_X_y=True)
     days = np.array(["2020-01-01", "2020-01-02", "2020-01-03"], dtype="M8[D]")[y]
-    explanation = LHTClassifier(keep_prototypes=True).fit(X, days).explain(X[0])
+    explanation = lhtree.LHTClassifier(keep_prototypes=True).fit(X, days).explain(X[0])
     facts = json.loads(json.dumps(explanation.to_dict()))
     assert facts["prediction"] == "2020-01-01"
     assert list(facts["proba"]) == facts["classes"] == ["2020-01-01", "2020-01-02", "2020-01-03"]
@@ -121,37 +109,35 @@ def test_dates_as_classes_are_fit_for_json():
 @pytest.mark.parametrize("index", ["a", 1.0, None, True])
 def test_a_tree_of_a_forest_has_a_number(index, rejects):
     X, y = load_wine(return_X_y=True)
-    with rejects:
-        LHForestClassifier(2).fit(X, y).explain(X[0]).tree(index)
+    rejects(lhtree.LHForestClassifier(2).fit(X, y).explain(X[0]).tree, index)
 
 
 def test_rounding_takes_no_value_out_of_the_training_range():
     X = np.array([[0.1], [0.3], [0.7], [0.9]], dtype=np.float32)
-    model = LHTClassifier(gamma=1).fit(X, [0, 0, 1, 1])
+    model = lhtree.LHTClassifier(gamma=1).fit(X, [0, 0, 1, 1])
     assert not any("outside" in str(model.explain([value])) for value in (0.1, 0.9))
     assert "outside the training range" in str(model.explain([0.91]))
 
 
 def test_the_shape_of_refused_rows_is_that_of_the_table(rejects):
     X = pd.DataFrame({"colour": ["red", "green", "blue"] * 10, "size": np.arange(30.0)})
-    model = LHTClassifier().fit(X, np.arange(30) % 2)
-    with rejects:
-        model.explain(X.iloc[:3])
+    model = lhtree.LHTClassifier().fit(X, np.arange(30) % 2)
+    rejects(model.explain, X.iloc[:3])
 
 
 @pytest.mark.parametrize("kind", ["missing in all rows", "rows without weight", "constant"])
 @pytest.mark.parametrize(
     "model",
     [
-        LHTClassifier(),
-        LHForestClassifier(3, random_state=0),
-        LHBoostClassifier(3),
-        CompactLHTClassifier(),
-        LHTRegressor(),
-        LHBoostRegressor(max_iter=3),
-        CompactLHTRegressor(),
-        AdditiveLHTClassifier(max_iter=3, n_bags=2),
-        LHEnsembleRegressor(max_iter=3, random_state=0),
+        lhtree.LHTClassifier(),
+        lhtree.LHForestClassifier(3, random_state=0),
+        lhtree.LHBoostClassifier(3),
+        lhtree.CompactLHTClassifier(),
+        lhtree.LHTRegressor(),
+        lhtree.LHBoostRegressor(max_iter=3),
+        lhtree.CompactLHTRegressor(),
+        lhtree.AdditiveLHTClassifier(max_iter=3, n_bags=2),
+        lhtree.LHEnsembleRegressor(max_iter=3, random_state=0),
     ],
     ids=str,
 )

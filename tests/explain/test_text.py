@@ -11,14 +11,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_wine
 
-from lhtree import (
-    LHBoostClassifier,
-    LHBoostRegressor,
-    LHForestClassifier,
-    LHForestRegressor,
-    LHTClassifier,
-    LHTRegressor,
-)
+import lhtree
 from lhtree.explain import Counterfactual
 from support.boosted import fit_boosted
 from support.golden import read_texts, write_texts
@@ -30,7 +23,7 @@ GOLDEN = Path(__file__).with_name("golden.txt")
 def fit_by_hand():
     """Return a tree on one feature, minmax: centre 5, scale 5. The only cut is midway between 4 and 6, at z = 0."""
     X = np.array([[0.0], [2.0], [4.0], [6.0], [8.0], [10.0]])
-    return LHTClassifier(gamma=1, normalize="minmax").fit(X, ["a", "a", "a", "b", "b", "b"])
+    return lhtree.LHTClassifier(gamma=1, normalize="minmax").fit(X, ["a", "a", "a", "b", "b", "b"])
 
 
 def explain_wine(model, row=0):
@@ -39,31 +32,31 @@ def explain_wine(model, row=0):
 
 
 def explain_root():
-    return LHTClassifier().fit([[1.0], [1.0], [1.0]], [0, 0, 1]).explain([1.0])
+    return lhtree.LHTClassifier().fit([[1.0], [1.0], [1.0]], [0, 0, 1]).explain([1.0])
 
 
 def explain_deep():
     X = np.arange(300.0)[:, None]
     y = np.random.default_rng(0).integers(0, 2, 300)
-    model = LHTClassifier(gamma=1, offset="gini").fit(X, y)
+    model = lhtree.LHTClassifier(gamma=1, offset="gini").fit(X, y)
     return max(map(model.explain, X), key=lambda one: len(one.paths[0].steps))
 
 
 def explain_undecided():
     X, y = load_wine(return_X_y=True)
-    model = LHTClassifier(gamma=30).fit(X[::2], y[::2])
+    model = lhtree.LHTClassifier(gamma=30).fit(X[::2], y[::2])
     return model.explain(X[(model.predict_wolf(X) == 0).all(axis=1)][0])
 
 
 def explain_sizes():
     X = np.array([[1.5e-7, 10.0, 28_600.0, 3e12], [1.5e-7, 20.0, 99_999.0, 4e12]]).repeat(5, axis=0)
-    return LHTClassifier(gamma=1, normalize="minmax").fit(X, [0] * 5 + [1] * 5).explain(X[0])
+    return lhtree.LHTClassifier(gamma=1, normalize="minmax").fit(X, [0] * 5 + [1] * 5).explain(X[0])
 
 
 def explain_flag():
     generator = np.random.default_rng(0)
     X = np.column_stack([generator.random(200) < 0.3, generator.normal(size=200)])
-    return LHTClassifier().fit(X, X[:, 0] + X[:, 1] > 0.5).explain([1.0, 3.0])
+    return lhtree.LHTClassifier().fit(X, X[:, 0] + X[:, 1] > 0.5).explain([1.0, 3.0])
 
 
 def explain_boosted(kind, row, tree=None):
@@ -91,11 +84,11 @@ EXPLAINED = {
     "root without splits": explain_root,
     "deep path": explain_deep,
     "WOLF values of 0": explain_undecided,
-    "forest": lambda: explain_wine(LHForestClassifier(random_state=0), 70),
-    "weighted rows": lambda: explain_wine(LHTClassifier(class_weight="balanced")),
-    "values without normalisation": lambda: explain_wine(LHTClassifier(normalize=None)),
-    "only missing values": lambda: explain_wine(LHTClassifier(), np.full(13, np.nan)),
-    "neighbours": lambda: explain_wine(LHTClassifier(keep_prototypes=True)),
+    "forest": lambda: explain_wine(lhtree.LHForestClassifier(random_state=0), 70),
+    "weighted rows": lambda: explain_wine(lhtree.LHTClassifier(class_weight="balanced")),
+    "values without normalisation": lambda: explain_wine(lhtree.LHTClassifier(normalize=None)),
+    "only missing values": lambda: explain_wine(lhtree.LHTClassifier(), np.full(13, np.nan)),
+    "neighbours": lambda: explain_wine(lhtree.LHTClassifier(keep_prototypes=True)),
     "small and large values": explain_sizes,
     "flags": explain_flag,
     "boosted": lambda: explain_boosted("adult", 3),
@@ -183,13 +176,13 @@ def read_sum(explanation):
 @pytest.mark.parametrize(
     "model",
     [
-        LHTRegressor(),
-        LHForestRegressor(5, random_state=0),
-        LHBoostRegressor(max_iter=9, random_state=0),
-        LHBoostRegressor(max_iter=9, leaf="linear", random_state=0),
-        LHTClassifier(),
-        LHForestClassifier(5, random_state=0),
-        LHBoostClassifier(9, random_state=0),
+        lhtree.LHTRegressor(),
+        lhtree.LHForestRegressor(5, random_state=0),
+        lhtree.LHBoostRegressor(max_iter=9, random_state=0),
+        lhtree.LHBoostRegressor(max_iter=9, leaf="linear", random_state=0),
+        lhtree.LHTClassifier(),
+        lhtree.LHForestClassifier(5, random_state=0),
+        lhtree.LHBoostClassifier(9, random_state=0),
     ],
     ids=str,
 )
@@ -204,7 +197,9 @@ def test_sums_add_up_as_printed(model):
 def test_probabilities_are_never_rounded_to_one():
     X = np.arange(2000.0)[:, None]
     explanation = (
-        LHBoostClassifier(300, learning_rate=0.3, random_state=0).fit(X, X[:, 0] > 999).explain([1999.0])
+        lhtree.LHBoostClassifier(300, learning_rate=0.3, random_state=0)
+        .fit(X, X[:, 0] > 999)
+        .explain([1999.0])
     )
     assert 0.9995 < explanation.proba[True] < 1.0
     assert "probability over 99.9 % (class False under 0.1 %)" in str(explanation)

@@ -5,32 +5,22 @@ import pandas as pd
 import pytest
 
 import lhtree
-from lhtree import (
-    CompactLHTClassifier,
-    CompactLHTRegressor,
-    LHBoostClassifier,
-    LHBoostRegressor,
-    LHForestClassifier,
-    LHForestRegressor,
-    LHTClassifier,
-    LHTRegressor,
-)
 from lhtree.explain import Counterfactual
 from lhtree.model.model import read
 
 CLASSIFIERS = [
-    LHTClassifier(direction="mixed"),
-    LHForestClassifier(6, random_state=0),
-    LHBoostClassifier(12, random_state=0),
-    LHBoostClassifier(12, leaf="linear", random_state=0),
-    LHBoostClassifier(12, calibrate="sigmoid", random_state=0),
-    CompactLHTClassifier(random_state=0),
+    lhtree.LHTClassifier(direction="mixed"),
+    lhtree.LHForestClassifier(6, random_state=0),
+    lhtree.LHBoostClassifier(12, random_state=0),
+    lhtree.LHBoostClassifier(12, leaf="linear", random_state=0),
+    lhtree.LHBoostClassifier(12, calibrate="sigmoid", random_state=0),
+    lhtree.CompactLHTClassifier(random_state=0),
 ]
 REGRESSORS = [
-    LHTRegressor(),
-    LHForestRegressor(6, random_state=0),
-    LHBoostRegressor(max_iter=12, random_state=0),
-    CompactLHTRegressor(random_state=0),
+    lhtree.LHTRegressor(),
+    lhtree.LHForestRegressor(6, random_state=0),
+    lhtree.LHBoostRegressor(max_iter=12, random_state=0),
+    lhtree.CompactLHTRegressor(random_state=0),
 ]
 WHOLE = ["age", "children", "income"]
 
@@ -106,14 +96,14 @@ def test_the_nearest_whole_number_that_suffices_is_found(model):
 
 def test_a_row_between_whole_numbers_moves_to_whole_numbers():
     X = np.arange(10.0)[:, None]
-    model = LHTClassifier(gamma=1, normalize=None).fit(X, X[:, 0] >= 5)
+    model = lhtree.LHTClassifier(gamma=1, normalize=None).fit(X, X[:, 0] >= 5)
     assert [one.row["x0"] for one in model.explain([2.5]).counterfactuals()] == [5.0]
     assert [one.row["x0"] for one in model.explain([7.5]).counterfactuals()] == [4.0]
 
 
 def test_changes_that_only_suffice_between_whole_numbers_do_not_exist():
     values = np.array([0.0, 0.4, 0.6, 1.0])[:, None]
-    continuous = LHTClassifier(gamma=1, normalize=None).fit(values, [0, 1, 1, 0])
+    continuous = lhtree.LHTClassifier(gamma=1, normalize=None).fit(values, [0, 1, 1, 0])
     assert continuous.explain([0.0]).counterfactuals()
     fitted = read(continuous)
     whole = fitted.span._replace(is_whole=np.array([True]))
@@ -124,21 +114,21 @@ def test_changes_that_only_suffice_between_whole_numbers_do_not_exist():
 @pytest.mark.parametrize("values", [[1, 2, 3, 4], [1.0, np.nan, 3.0, -4.0], [1e300, 2.0, 3.0, 0.0]])
 def test_columns_of_whole_floats_are_whole(values):
     X = np.column_stack([values, [0.0, 1.0, 2.0, 2.5], np.full(4, np.nan)])
-    for model in (LHTClassifier(), LHBoostClassifier(2)):
+    for model in (lhtree.LHTClassifier(), lhtree.LHBoostClassifier(2)):
         assert read(model.fit(X, [0, 0, 1, 1])).span.is_whole.tolist() == [True, False, True]
 
 
 def test_files_and_batches_keep_whole_columns(tmp_path):
     X, score = make_loans(200)
     y = np.where(score > score.median(), "yes", "no")
-    model = LHBoostClassifier(4, random_state=0).fit(X, y)
+    model = lhtree.LHBoostClassifier(4, random_state=0).fit(X, y)
     is_whole = read(model).span.is_whole
     assert is_whole[:4].tolist() == [True, True, True, False]
     lhtree.save(model, tmp_path / "model.lht")
     assert read(lhtree.load(tmp_path / "model.lht")).span.is_whole.tolist() == is_whole.tolist()
     assert read(lhtree.load_scorer(tmp_path / "model.lht")).span.is_whole.tolist() == is_whole.tolist()
     parts = [(X[first : first + 50], y[first : first + 50]) for first in range(0, 200, 50)]
-    batched = LHBoostClassifier(4, random_state=0).fit_batches(lambda: iter(parts))
+    batched = lhtree.LHBoostClassifier(4, random_state=0).fit_batches(lambda: iter(parts))
     assert read(batched).span.is_whole.tolist() == is_whole.tolist()
 
 

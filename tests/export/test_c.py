@@ -55,8 +55,7 @@ def test_several_models_in_one_program(model, tmp_path):
 
 @pytest.mark.parametrize("name", ["", "2x", "a-b", "a" * 40, 3, "Größe"])
 def test_names_that_c_does_not_take(model, name, tmp_path, rejects):
-    with rejects:
-        export_c(model, tmp_path / "model.c", name=name)
+    rejects(export_c, model, tmp_path / "model.c", name=name)
     assert not list(tmp_path.iterdir())
 
 
@@ -68,11 +67,7 @@ def test_c_equals_under_other_compilers_and_flags(estimator, tmp_path):
     X, y = make_clouds(200, 20, 3)
     model = clone(estimator).fit(X, y)
     proba = model.predict_proba(spoil(X))
-    for flags in (
-        ["-O3"],
-        ["-std=c11", "-O3", "-march=native"],
-        ["-O3", "-march=native", "-Wall", "-Werror"],
-    ):
+    for flags in (["-O3"], ["-std=c11", "-O3", "-march=native", "-Wall", "-Werror"]):
         np.testing.assert_array_equal(exports.run_c(model, spoil(X), tmp_path, flags).proba, proba)
 
 

@@ -59,5 +59,4 @@ def test_categories_are_looked_up(tmp_path):
 
 
 def test_sql_is_rejected(rejects):
-    with rejects:
-        export_sql(fit(2)[0])
+    rejects(export_sql, fit(2)[0])

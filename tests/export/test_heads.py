@@ -5,18 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from lhtree import (
-    CompactLHTClassifier,
-    CompactLHTRegressor,
-    LHBoostClassifier,
-    LHBoostRegressor,
-    LHForestClassifier,
-    LHForestRegressor,
-    LHTClassifier,
-    LHTRegressor,
-    _core,
-    export_sql,
-)
+import lhtree
 from lhtree.model.records import CALIBRATORS
 from support.calibrations import give_calibration
 from support.clouds import make_clouds
@@ -24,20 +13,24 @@ from support.hostile import Case, run_sql
 
 FOREST = {"direction": "mixed", "min_samples_leaf": 5, "random_state": 0}
 CLASSIFIERS = {
-    "tree": LHTClassifier(min_samples_leaf=5),
-    "forest": LHForestClassifier(2, **FOREST),
-    "forest of all classes": LHForestClassifier(2, multi_class="one_tree", **FOREST),
-    "boosted": LHBoostClassifier(3, min_samples_leaf=5, random_state=0),
-    "boosted by class": LHBoostClassifier(3, multi_class="one_per_class", min_samples_leaf=5, random_state=0),
+    "tree": lhtree.LHTClassifier(min_samples_leaf=5),
+    "forest": lhtree.LHForestClassifier(2, **FOREST),
+    "forest of all classes": lhtree.LHForestClassifier(2, multi_class="one_tree", **FOREST),
+    "boosted": lhtree.LHBoostClassifier(3, min_samples_leaf=5, random_state=0),
+    "boosted by class": lhtree.LHBoostClassifier(
+        3, multi_class="one_per_class", min_samples_leaf=5, random_state=0
+    ),
 }
 REGRESSORS = {
-    "tree regressor": LHTRegressor(min_samples_leaf=5),
-    "forest regressor": LHForestRegressor(2, random_state=0),
-    "compact regressor": CompactLHTRegressor(penalty=0.1),
-    "compact linear regressor": CompactLHTRegressor(penalty=0.1, membership="linear"),
-    "boosted regressor": LHBoostRegressor(max_iter=3, random_state=0),
-    "boosted quantiles": LHBoostRegressor("quantile", quantile=[0.4, 0.5, 0.6], max_iter=3, random_state=0),
-    "boosted poisson regressor": LHBoostRegressor("poisson", max_iter=3, random_state=0),
+    "tree regressor": lhtree.LHTRegressor(min_samples_leaf=5),
+    "forest regressor": lhtree.LHForestRegressor(2, random_state=0),
+    "compact regressor": lhtree.CompactLHTRegressor(penalty=0.1),
+    "compact linear regressor": lhtree.CompactLHTRegressor(penalty=0.1, membership="linear"),
+    "boosted regressor": lhtree.LHBoostRegressor(max_iter=3, random_state=0),
+    "boosted quantiles": lhtree.LHBoostRegressor(
+        "quantile", quantile=[0.4, 0.5, 0.6], max_iter=3, random_state=0
+    ),
+    "boosted poisson regressor": lhtree.LHBoostRegressor("poisson", max_iter=3, random_state=0),
 }
 
 
@@ -48,8 +41,8 @@ def list_models():
             for kind in (None, *CALIBRATORS):
                 yield f"{name}, {n_classes} classes, {kind}", model, n_classes, kind
     for n_classes in (2, 3):
-        yield f"compact, {n_classes} classes", CompactLHTClassifier(penalty=0.1), n_classes, None
-    yield "compact linear", CompactLHTClassifier(penalty=0.1, membership="linear"), 2, None
+        yield f"compact, {n_classes} classes", lhtree.CompactLHTClassifier(penalty=0.1), n_classes, None
+    yield "compact linear", lhtree.CompactLHTClassifier(penalty=0.1, membership="linear"), 2, None
     for name, model in REGRESSORS.items():
         yield name, model, 0, None
 
@@ -71,7 +64,7 @@ def test_models_have_all_links_and_calibrations(models):
         (model._model.head.link, model._model.calibration and model._model.calibration.kind)
         for model, _ in models.values()
     }
-    assert {link for link, _ in found} == set(_core.LINKS)
+    assert {link for link, _ in found} == set(lhtree._core.LINKS)
     for link in ("wolf", "logistic", "softmax"):
         assert {kind for one, kind in found if one == link} == {None, *CALIBRATORS}
 
@@ -88,7 +81,7 @@ def test_every_head_in_every_engine(models, dialect, table, request):
 
 
 @pytest.mark.parametrize(
-    "estimator", [LHTClassifier(), CompactLHTClassifier(penalty=0.1, min_samples_leaf=1)]
+    "estimator", [lhtree.LHTClassifier(), lhtree.CompactLHTClassifier(penalty=0.1, min_samples_leaf=1)]
 )
 def test_boolean_categories_beside_a_column_named_true(estimator):
     """SQLite reads TRUE as a column if there is one of that name."""
@@ -104,18 +97,16 @@ def test_boolean_categories_beside_a_column_named_true(estimator):
 @pytest.mark.parametrize("dialect", ["duckdb", "postgresql"])
 def test_columns_without_a_name_are_rejected(dialect, rejects):
     X, y = make_clouds(40, 2, 2)
-    model = LHTClassifier().fit(pd.DataFrame(X, columns=["", "b"]), y)
-    with rejects:
-        export_sql(model, dialect=dialect)
-    other = LHTClassifier().fit(pd.DataFrame(X, columns=["a", "b"]), y)
-    with rejects:
-        export_sql(other, keys=[""], dialect=dialect)
+    model = lhtree.LHTClassifier().fit(pd.DataFrame(X, columns=["", "b"]), y)
+    rejects(lhtree.export_sql, model, dialect=dialect)
+    other = lhtree.LHTClassifier().fit(pd.DataFrame(X, columns=["a", "b"]), y)
+    rejects(lhtree.export_sql, other, keys=[""], dialect=dialect)
 
 
 def test_sqlite_reads_columns_without_a_name():
     X, y = make_clouds(40, 2, 2)
     X = pd.DataFrame(X, columns=["", "b"])
-    for model in (LHTClassifier(), CompactLHTClassifier()):
+    for model in (lhtree.LHTClassifier(), lhtree.CompactLHTClassifier()):
         result = run_sql(Case(model.fit(X, y), X, "data"), "sqlite")
         np.testing.assert_array_equal(result.proba, model.predict_proba(X))
 
@@ -124,5 +115,5 @@ def test_ignored_columns_may_have_no_name(rejects):
     X, y = make_clouds(80, 1, 2)
     X = pd.DataFrame({"": [f"row {i}" for i in range(80)], "x": X[:, 0]})
     with rejects.warning():
-        model = LHTClassifier().fit(X, y)
-    assert export_sql(model, dialect="duckdb").startswith("WITH")
+        model = lhtree.LHTClassifier().fit(X, y)
+    assert lhtree.export_sql(model, dialect="duckdb").startswith("WITH")

@@ -21,8 +21,7 @@ def test_infinities_are_refused(model, tmp_path, rejects):
     session = onnxruntime.InferenceSession(tmp_path / "model.onnx")
     assert session.run(["label"], {"X": X[:1]})[0].tolist() == model.predict(X[:1]).tolist()
     for output in ("label", "probabilities"):
-        with rejects:
-            session.run([output], {"X": X})
+        rejects(session.run, [output], {"X": X})
 
 
 def test_facts_in_onnx(tmp_path):
@@ -81,11 +80,9 @@ def test_rows_of_float32(tmp_path):
 def test_missing_extra_names_the_command_that_installs_it(monkeypatch, tmp_path, rejects):
     monkeypatch.setitem(sys.modules, "onnx", None)
     model = LHTClassifier().fit([[0.0], [1.0]], [0, 1])
-    with rejects:
-        export_onnx(model, tmp_path / "model.onnx")
+    rejects(export_onnx, model, tmp_path / "model.onnx")
 
 
 def test_files_that_are_too_large(model, monkeypatch, tmp_path, rejects):
     monkeypatch.setattr(onnx, "_MOST_BYTES", 100)
-    with rejects:
-        export_onnx(model, tmp_path / "model.onnx")
+    rejects(export_onnx, model, tmp_path / "model.onnx")

@@ -10,16 +10,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_wine
 
-from lhtree import (
-    CompactLHTClassifier,
-    CompactLHTRegressor,
-    LHBoostClassifier,
-    LHBoostRegressor,
-    LHForestClassifier,
-    LHForestRegressor,
-    LHTClassifier,
-    LHTRegressor,
-)
+import lhtree
 from lhtree.model.heads import NUMBER_LINKS
 from lhtree.model.records import CALIBRATORS
 from support.boosted import boosted_model, boosted_rows
@@ -41,7 +32,9 @@ def test_there_is_a_server(postgresql):
 def test_single_trees(load, confidence, tmp_path):
     X, y = load(return_X_y=True)
     for membership, normalize in zip(MEMBERSHIPS, ("standard", "minmax", None), strict=True):
-        model = LHTClassifier(confidence=confidence, membership=membership, normalize=normalize, gamma=3)
+        model = lhtree.LHTClassifier(
+            confidence=confidence, membership=membership, normalize=normalize, gamma=3
+        )
         check(model.fit(X, y), spoil(X[::2]), tmp_path)
 
 
@@ -50,7 +43,7 @@ def test_single_trees(load, confidence, tmp_path):
 def test_forests(direction, n_classes, tmp_path):
     X, y = make_clouds(300, 11, n_classes)
     X[::7, 3] = np.nan
-    model = LHForestClassifier(
+    model = lhtree.LHForestClassifier(
         n_estimators=5, direction=direction, membership="least_squares", random_state=0
     )
     check(model.fit(X, y), spoil(X), tmp_path)
@@ -60,7 +53,7 @@ def test_forests(direction, n_classes, tmp_path):
 def test_trees_of_all_classes(confidence, tmp_path):
     X, y = make_clouds(200, 5, 4)
     X[::7, 3] = np.nan
-    model = LHForestClassifier(
+    model = lhtree.LHForestClassifier(
         4,
         direction="mixed",
         multi_class="one_tree",
@@ -77,7 +70,7 @@ def test_boosted_models(direction, leaf, n_classes, tmp_path):
     X, y = make_clouds(150, 6, n_classes)
     X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
     settings = {"max_iter": 12, "min_samples_leaf": 5, "direction": direction, "random_state": 0}
-    model = LHBoostClassifier(leaf=leaf, **settings).fit(X, y)
+    model = lhtree.LHBoostClassifier(leaf=leaf, **settings).fit(X, y)
     sides = {-1, 1} | ({0} if direction == "mixed" else set())
     trees = model._model.trees
     assert set(trees.missing[trees.left >= 0].tolist()) == sides
@@ -90,9 +83,9 @@ def test_boosted_models(direction, leaf, n_classes, tmp_path):
 @pytest.mark.parametrize(
     "model",
     [
-        LHForestClassifier(3, direction="mixed", random_state=0),
-        LHForestClassifier(3, direction="mixed", multi_class="one_tree", random_state=0),
-        LHBoostClassifier(8, random_state=0),
+        lhtree.LHForestClassifier(3, direction="mixed", random_state=0),
+        lhtree.LHForestClassifier(3, direction="mixed", multi_class="one_tree", random_state=0),
+        lhtree.LHBoostClassifier(8, random_state=0),
     ],
     ids=["forest", "forest of all classes", "boosted"],
 )
@@ -113,7 +106,7 @@ def test_several_outputs(loss, multi_output, tmp_path):
     y = y + np.random.default_rng(1).normal(size=150)
     quantile = [0.3, 0.35, 0.4, 0.45] if loss == "quantile" else None
     given = {"quantile": quantile, "multi_output": multi_output, "learning_rate": 0.5}
-    model = LHBoostRegressor(loss, **given, max_iter=12, min_samples_leaf=5, random_state=0)
+    model = lhtree.LHBoostRegressor(loss, **given, max_iter=12, min_samples_leaf=5, random_state=0)
     model.fit(X, np.stack([y, 1e6 * y**2], axis=1) if loss == "squared_error" else y)
     raw = model._model.scorer.raw_score(X)
     if loss == "quantile":
@@ -125,7 +118,7 @@ def test_several_outputs(loss, multi_output, tmp_path):
 def test_hundreds_of_trees(tmp_path):
     X, y = make_clouds(500, 8, 2)
     y ^= np.random.default_rng(0).random(500) < 0.2
-    model = LHBoostClassifier(max_iter=150, min_samples_leaf=5, random_state=0).fit(X, y)
+    model = lhtree.LHBoostClassifier(max_iter=150, min_samples_leaf=5, random_state=0).fit(X, y)
     check(model, spoil(X[:40]), tmp_path)
 
 
@@ -173,7 +166,7 @@ def test_raw_scores_of_any_size(n_classes, tmp_path):
 def test_normalisations_that_nearly_change_nothing(centre, scale, tmp_path):
     # onnxruntime takes them for x - 0 and x / 1, which it drops.
     x = np.linspace(-1, 1, 400)[:, None]
-    model = LHTClassifier(max_depth=1).fit(x, (x[:, 0] + 0.3 * np.sin(50 * x[:, 0]) > 0).astype(int))
+    model = lhtree.LHTClassifier(max_depth=1).fit(x, (x[:, 0] + 0.3 * np.sin(50 * x[:, 0]) > 0).astype(int))
     normalisation = type(model._model.normalisation)(np.array([centre]), np.array([scale]))
     model._model = replace(model._model, normalisation=normalisation)
     check(model, centre + scale * x, tmp_path)
@@ -182,7 +175,7 @@ def test_normalisations_that_nearly_change_nothing(centre, scale, tmp_path):
 @pytest.mark.parametrize("n_features", [1, 2, 3, 4, 5, 8, 9, 16, 17, 70])
 def test_sums_of_any_length(n_features, tmp_path):
     X, y = make_clouds(120, n_features, 3, seed=n_features)
-    check(LHTClassifier().fit(X, y), spoil(X), tmp_path)
+    check(lhtree.LHTClassifier().fit(X, y), spoil(X), tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -198,7 +191,7 @@ def test_sums_of_any_length(n_features, tmp_path):
 )
 def test_labels(labels, tmp_path):
     X, y = make_clouds(90, 4, len(labels))
-    model = LHTClassifier().fit(X, np.array(labels)[y])
+    model = lhtree.LHTClassifier().fit(X, np.array(labels)[y])
     expected = model.predict(X)
     for way, run in runners(model, X, tmp_path):
         found = run().label
@@ -220,7 +213,7 @@ HOSTILE_NAMES = [
 ]
 
 
-@pytest.mark.parametrize("estimator", [LHTClassifier(), LHBoostClassifier(max_iter=3)])
+@pytest.mark.parametrize("estimator", [lhtree.LHTClassifier(), lhtree.LHBoostClassifier(max_iter=3)])
 def test_hostile_feature_names(estimator, tmp_path):
     X, y = make_clouds(90, len(HOSTILE_NAMES), 3)
     model = clone(estimator).fit(pandas.DataFrame(X, columns=HOSTILE_NAMES), y)
@@ -231,7 +224,7 @@ def test_hostile_feature_names(estimator, tmp_path):
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_leaves_with_bounds_of_their_own(n_classes, tmp_path):
     X, y = make_clouds(150, 5, n_classes)
-    model = LHForestClassifier(3, membership="least_squares", random_state=0).fit(X, y)
+    model = lhtree.LHForestClassifier(3, membership="least_squares", random_state=0).fit(X, y)
     before = model.predict_proba(X)
     model._model = with_bounds(model._model)
     assert (model.predict_proba(X) != before).any()
@@ -241,7 +234,7 @@ def test_leaves_with_bounds_of_their_own(n_classes, tmp_path):
 def test_rows_without_scores(tmp_path):
     """Values that are all 0 fall back on memberships, then on the shares of the classes."""
     X, y = make_clouds(200, 2, 3)
-    model = LHTClassifier(confidence="path", gamma=1).fit(X, y)
+    model = lhtree.LHTClassifier(confidence="path", gamma=1).fit(X, y)
     some = np.random.default_rng(0).uniform(-9, 9, (4000, 2))
     is_zero = ~model.predict_wolf(some).any(axis=1)
     is_nothing = ~model.predict_membership(some).any(axis=1)
@@ -253,7 +246,7 @@ def test_rows_without_scores(tmp_path):
 def test_rows_on_a_hyperplane(tmp_path):
     """A row exactly on a hyperplane goes right, and has no confidence."""
     X, y = np.array([[0.0], [2.0]]), np.array([0, 1])
-    model = LHTClassifier(normalize=None, gamma=1).fit(X, y)
+    model = lhtree.LHTClassifier(normalize=None, gamma=1).fit(X, y)
     rows = np.array([[1.0], [np.nextafter(1.0, 0.0)], [1 - 2.0**-24], [1 + 2.0**-23], [0.5], [7.0]])
     assert model.predict_wolf(rows[:1]).tolist() == [[0.0, 0.0]]
     check(model, rows, tmp_path)
@@ -261,12 +254,14 @@ def test_rows_on_a_hyperplane(tmp_path):
 
 def test_trees_that_are_a_leaf(tmp_path):
     X, y = np.zeros((7, 2)), np.array([0, 1, 2, 2, 1, 2, 2])
-    model = LHTClassifier().fit(X, y)
+    model = lhtree.LHTClassifier().fit(X, y)
     assert model.depth_ == 0
     check(model, np.array([[1.0, 2.0], [np.nan, 0.0]]), tmp_path)
-    model = LHForestClassifier(n_estimators=3, direction="mixed").fit(np.vstack([X, X + 1]), np.tile(y, 2))
+    model = lhtree.LHForestClassifier(n_estimators=3, direction="mixed").fit(
+        np.vstack([X, X + 1]), np.tile(y, 2)
+    )
     check(model, np.array([[1.0, 2.0], [np.nan, 0.0]]), tmp_path)
-    model = LHBoostClassifier(max_iter=2).fit(X, y)
+    model = lhtree.LHBoostClassifier(max_iter=2).fit(X, y)
     assert not (model._model.trees.left >= 0).any()
     check(model, np.array([[1.0, 2.0], [np.nan, 0.0]]), tmp_path)
 
@@ -274,7 +269,7 @@ def test_trees_that_are_a_leaf(tmp_path):
 def test_deep_trees(tmp_path):
     generator = np.random.default_rng(0)
     X, y = generator.normal(size=(400, 2)), generator.integers(0, 2, 400)
-    model = LHTClassifier(gamma=1, confidence="path").fit(X, y)
+    model = lhtree.LHTClassifier(gamma=1, confidence="path").fit(X, y)
     assert model.depth_ > 40
     check(model, X, tmp_path)
 
@@ -288,7 +283,7 @@ def test_deep_trees(tmp_path):
     direction=st.sampled_from(DIRECTIONS),
 )
 def test_any_model(problem, confidence, membership, normalize, direction, tmp_path_factory):
-    model = LHTClassifier(
+    model = lhtree.LHTClassifier(
         confidence=confidence, membership=membership, normalize=normalize, direction=direction
     ).fit(problem.X, problem.y)
     check(model, spoil(problem.X), tmp_path_factory.mktemp("export"))
@@ -297,12 +292,12 @@ def test_any_model(problem, confidence, membership, normalize, direction, tmp_pa
 @pytest.mark.parametrize(
     "model",
     [
-        LHTRegressor(min_samples_leaf=5, pruning=0),
-        LHTRegressor(direction="fisher", membership="marginal"),
-        LHForestRegressor(7, random_state=0),
-        LHForestRegressor(4, membership="constant", min_samples_leaf=2, random_state=0),
-        LHBoostRegressor(max_iter=12, min_samples_leaf=5, random_state=0),
-        LHBoostRegressor("poisson", max_iter=12, min_samples_leaf=5, random_state=0),
+        lhtree.LHTRegressor(min_samples_leaf=5, pruning=0),
+        lhtree.LHTRegressor(direction="fisher", membership="marginal"),
+        lhtree.LHForestRegressor(7, random_state=0),
+        lhtree.LHForestRegressor(4, membership="constant", min_samples_leaf=2, random_state=0),
+        lhtree.LHBoostRegressor(max_iter=12, min_samples_leaf=5, random_state=0),
+        lhtree.LHBoostRegressor("poisson", max_iter=12, min_samples_leaf=5, random_state=0),
     ],
     ids=["tree", "fisher", "forest", "constant", "boosted", "poisson"],
 )
@@ -338,13 +333,13 @@ def test_powers_of_any_size(tmp_path):
 @pytest.mark.parametrize("load", [load_wine, load_breast_cancer])
 def test_compact_classifiers(load, digits, tmp_path):
     X, y = load(return_X_y=True)
-    check(CompactLHTClassifier(digits=digits, max_passes=1).fit(X, y), spoil(X), tmp_path)
+    check(lhtree.CompactLHTClassifier(digits=digits, max_passes=1).fit(X, y), spoil(X), tmp_path)
 
 
 def test_compact_classifiers_with_missing_values(tmp_path):
     X, y = make_clouds(300, 5, 6)
     X[::7, 3] = np.nan
-    model = CompactLHTClassifier(penalty=0.2, min_samples_leaf=2, missing_indicator=False).fit(X, y)
+    model = lhtree.CompactLHTClassifier(penalty=0.2, min_samples_leaf=2, missing_indicator=False).fit(X, y)
     assert model.n_leaves_ > 3
     check(model, spoil(X), tmp_path)
 
@@ -355,7 +350,7 @@ def test_compact_classifiers_with_missing_values(tmp_path):
     exponent=st.sampled_from([0, -100, -110, -150, -250, 100, 110, 150, 250]),
     digits=st.sampled_from([1, 2, 3, 15, None]),
     membership=st.sampled_from(["constant", "linear"]),
-    estimator=st.sampled_from([CompactLHTClassifier, CompactLHTRegressor]),
+    estimator=st.sampled_from([lhtree.CompactLHTClassifier, lhtree.CompactLHTRegressor]),
 )
 def test_compact_trees_of_any_magnitude(seed, exponent, digits, membership, estimator, tmp_path_factory):
     """Missing values are replaced by the printed centre."""
@@ -363,7 +358,7 @@ def test_compact_trees_of_any_magnitude(seed, exponent, digits, membership, esti
     n_features = int(random.integers(1, 4))
     X = random.normal(random.normal(scale=3.0), 1.0, (400, n_features))
     y = X @ random.normal(size=n_features) + random.normal(0.0, 0.5, 400)
-    y = y > np.median(y) if estimator is CompactLHTClassifier else y
+    y = y > np.median(y) if estimator is lhtree.CompactLHTClassifier else y
     X = X * 10.0 ** (exponent + random.integers(-3, 4, n_features))
     X[random.random(X.shape) < 0.2] = np.nan
     model = estimator(
@@ -381,6 +376,6 @@ def test_compact_trees_of_any_magnitude(seed, exponent, digits, membership, esti
 
 def test_compact_trees_that_are_a_leaf(tmp_path):
     X, y = make_clouds(8, 2, 2)
-    model = CompactLHTClassifier(min_samples_leaf=5).fit(X, y)
+    model = lhtree.CompactLHTClassifier(min_samples_leaf=5).fit(X, y)
     assert model.n_leaves_ == 1
     check(model, spoil(X), tmp_path)

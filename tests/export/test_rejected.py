@@ -14,31 +14,21 @@ from support.clouds import fit_named, make_clouds
 
 
 def test_arguments(model, tmp_path, rejects):
-    with rejects:
-        export_onnx(model, tmp_path / "model.onnx", dtype="float16")
-    with rejects:
-        export_onnx(model, tmp_path / "model.onnx", single_input="yes")
-    with rejects:
-        export_sql(model, dialect="oracle")
-    with rejects:
-        export_sql(model, table="")
-    with rejects:
-        export_sql(model, keys=[3])
-    with rejects:
-        export_sql("model")
+    rejects(export_onnx, model, tmp_path / "model.onnx", dtype="float16")
+    rejects(export_onnx, model, tmp_path / "model.onnx", single_input="yes")
+    rejects(export_sql, model, dialect="oracle")
+    rejects(export_sql, model, table="")
+    rejects(export_sql, model, keys=[3])
+    rejects(export_sql, "model")
 
 
 def test_text_that_cannot_be_written(tmp_path, rejects):
     zero, broken = fit_named(["a\0b", "c"]), fit_named(["a\ud800b", "c"])
     for bad in (zero, broken):
-        with rejects:
-            export_c(bad, tmp_path / "model.c")
-        with rejects:
-            export_sql(bad)
-    with rejects:
-        export_c(fit_named(["x" * 5000, "y"]), tmp_path / "model.c")
-    with rejects:
-        export_onnx(fit_named(["a", "b"], ["x\0y", "z"]), tmp_path / "model.onnx")
+        rejects(export_c, bad, tmp_path / "model.c")
+        rejects(export_sql, bad)
+    rejects(export_c, fit_named(["x" * 5000, "y"]), tmp_path / "model.c")
+    rejects(export_onnx, fit_named(["a", "b"], ["x\0y", "z"]), tmp_path / "model.onnx")
     assert not list(tmp_path.iterdir())
 
 
@@ -46,18 +36,14 @@ def test_an_empty_category_is_rejected_where_it_means_missing(tmp_path, rejects)
     X, y = make_clouds(60, 1, 2)
     X = pandas.DataFrame({"x": X[:, 0], "shop": ["", "a", "b"] * 20})
     for model in (LHTClassifier(max_one_hot=2).fit(X, y), LHTClassifier().fit(X, y)):
-        with rejects:
-            export_onnx(model, tmp_path / "model.onnx")
-        with rejects:
-            export_onnx(model, tmp_path / "model.onnx", single_input=True)
+        rejects(export_onnx, model, tmp_path / "model.onnx")
+        rejects(export_onnx, model, tmp_path / "model.onnx", single_input=True)
         export_c(model, tmp_path / "model.c")
 
 
 def test_labels_that_cannot_be_written(rejects):
-    with rejects:
-        check_labels([b"x", b"y"], "C")
-    with rejects:
-        check_labels([1, 2**64 - 1], "SQL")
+    rejects(check_labels, [b"x", b"y"], "C")
+    rejects(check_labels, [1, 2**64 - 1], "SQL")
 
 
 @pytest.mark.parametrize(
@@ -71,8 +57,7 @@ def test_labels_that_cannot_be_written(rejects):
 def test_wrapped_models(wrap, tmp_path, rejects):
     wrapped = wrap(LHTClassifier()).fit(*make_clouds(90, 3, 3))
     for write in (save, export_c, export_onnx):
-        with rejects:
-            write(wrapped, tmp_path / "file")
+        rejects(write, wrapped, tmp_path / "file")
 
 
 @pytest.mark.parametrize("links", [_c_links.LINKS, onnx.LINKS, sql.LINKS], ids=["c", "onnx", "sql"])

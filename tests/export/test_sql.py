@@ -34,24 +34,18 @@ def test_infinities_are_refused_in_sql(model, dialect, request):
 
 
 def test_names_that_sql_takes_for_one(model, rejects):
-    with rejects:
-        export_sql(fit_named(["Size", "size"]))
-    with rejects:
-        export_sql(fit_named(["x", "y"], ["A", "a"]))
+    rejects(export_sql, fit_named(["Size", "size"]))
+    rejects(export_sql, fit_named(["x", "y"], ["A", "a"]))
     long = ["x" * 63 + "a", "x" * 63 + "b"]
     assert export_sql(fit_named(long))
-    with rejects:
-        export_sql(fit_named(long), dialect="postgresql")
-    with rejects:
-        export_sql(model, keys=["prediction"])
+    rejects(export_sql, fit_named(long), dialect="postgresql")
+    rejects(export_sql, model, keys=["prediction"])
 
 
 def test_models_that_are_too_large(model, monkeypatch, rejects):
     X, y = make_clouds(60, 3, 2)
-    with rejects:
-        export_sql(LHForestClassifier(700, max_depth=1, random_state=0).fit(X, y), force=True)
-    with rejects:
-        export_sql(LHForestClassifier(500, random_state=0).fit(X, y))
+    rejects(export_sql, LHForestClassifier(700, max_depth=1, random_state=0).fit(X, y), force=True)
+    rejects(export_sql, LHForestClassifier(500, random_state=0).fit(X, y))
     n_terms = len(model._model.trees.hyperplane_weight) + model._model.trees.n_blocks
     for name, most in (
         ("_MOST_CHARACTERS", 12 * n_terms),
@@ -59,8 +53,7 @@ def test_models_that_are_too_large(model, monkeypatch, rejects):
         ("_MOST_LEVELS", model.depth_ - 1),
     ):
         monkeypatch.setattr(sql, name, most)
-        with rejects:
-            export_sql(model)
+        rejects(export_sql, model)
     assert export_sql(model, force=True).startswith("WITH")
 
 
@@ -68,8 +61,7 @@ def test_models_that_are_too_large(model, monkeypatch, rejects):
 def test_unsupported_models_are_rejected(model, change, rejects):
     kept = {name: getattr(model._model, name) for name in ("base", "clip")}
     trees = SimpleNamespace(**({"target": np.zeros(1), "missing": np.zeros(2)} | change))
-    with rejects:
-        check_plain(SimpleNamespace(**(kept | {"trees": trees} | change)), "SQL")
+    rejects(check_plain, SimpleNamespace(**(kept | {"trees": trees} | change)), "SQL")
 
 
 def test_boosted_models_that_are_too_large(monkeypatch, rejects):
@@ -77,19 +69,16 @@ def test_boosted_models_that_are_too_large(monkeypatch, rejects):
         *make_clouds(90, 3, 3)
     )
     monkeypatch.setattr(sql, "_SECONDS_OF_A_BLOCK", 61.0 / boosted._model.trees.n_blocks)
-    with rejects:
-        export_sql(boosted)
+    rejects(export_sql, boosted)
     assert export_sql(boosted, force=True).startswith("WITH")
     monkeypatch.setattr(sql, "_MOST_JOINS", 1)
-    with rejects:
-        export_sql(boosted, force=True)
+    rejects(export_sql, boosted, force=True)
 
 
 def test_models_of_too_many_classes(model, monkeypatch, rejects):
     monkeypatch.setattr(sql, "_MOST_TERMS", 2)
     for dialect in ("sqlite", "duckdb"):
-        with rejects:
-            export_sql(model, dialect=dialect, force=True)
+        rejects(export_sql, model, dialect=dialect, force=True)
     assert export_sql(model, dialect="postgresql").startswith("WITH")
 
 

@@ -14,7 +14,7 @@ from support.bridge import MODEL_METHODS, assert_same_model
 
 
 @pytest.mark.parametrize("kind", hostile.SETTINGS)
-@settings(max_examples=settings().max_examples // 2)
+@settings(max_examples=settings().max_examples // 5)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_saved_and_pickled_models_are_the_same(kind, seed, tmp_path_factory):
     with warnings.catch_warnings():

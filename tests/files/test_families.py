@@ -46,8 +46,7 @@ def test_boosted_models_survive_files_and_pickles(boosted, rows, tmp_path, rejec
     assert scorer.apply(rows).tobytes() == boosted.scorer.apply(rows).tobytes()
     assert scorer.predict_proba(rows[:1].tolist()).tobytes() == proba[:1].tobytes()
     for method in SCORES[1:4]:
-        with rejects:
-            getattr(scorer, method)(rows)
+        rejects(getattr(scorer, method), rows)
 
 
 def test_sizes_and_stages_of_boosted_models(boosted, rows):
@@ -87,5 +86,4 @@ def test_regressions_survive_files_and_pickles(link, tmp_path, rejects):
     assert facts["response"] == {"low": -1.0, "high": 2.0, "mean": 0.25}
     assert (facts["link"], facts["classes"], facts["oob_score"]) == (link, [], -0.5)
     for method in SCORES[: 5 if link == "mean" else 4]:
-        with rejects:
-            getattr(scorer, method)(rows)
+        rejects(getattr(scorer, method), rows)

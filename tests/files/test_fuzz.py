@@ -81,13 +81,13 @@ EVERY_KIND = [
 ]
 
 
-@settings(max_examples=5 * settings().max_examples)
+@settings(max_examples=2 * settings().max_examples)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(EVERY_KIND))
 def test_files_of_extreme_numbers_are_rejected_or_predict_finite_numbers(seed, make):
     sealing.check_sealed(sealing.exaggerate(make(), np.random.default_rng(seed)))
 
 
-@settings(max_examples=5 * settings().max_examples)
+@settings(max_examples=2 * settings().max_examples)
 @given(st.data(), st.sampled_from([harm_text, harm_data, harm_model]), st.sampled_from(EVERY_KIND))
 def test_changed_files_are_rejected_or_predict(tmp_path_factory, data, harm, make):
     content = harm(data.draw, make())

@@ -116,8 +116,7 @@ def test_unsupported_classes_are_rejected(again, rejects):
         np.array([0, 1], np.longdouble),
     ):
         model._model = replace(model._model, classes=classes)
-        with rejects:
-            again(model)
+        rejects(again, model)
 
 
 def test_unsupported_parameters_are_rejected(again, two, rejects):
@@ -125,10 +124,8 @@ def test_unsupported_parameters_are_rejected(again, two, rejects):
     with pytest.raises(TypeError, match=r"random_state=RandomState.*model\.set_params\(random_state=None\)"):
         again(model)
     again(model.set_params(random_state=None))
-    with rejects:
-        again(model.set_params(alpha=np.nan))
-    with rejects:
-        again(model.set_params(alpha=0.0, n_jobs=0))
+    rejects(again, model.set_params(alpha=np.nan))
+    rejects(again, model.set_params(alpha=0.0, n_jobs=0))
 
 
 @pytest.mark.parametrize("n_jobs", [5000, 10**6, -5000, np.int32(3)])
@@ -161,12 +158,9 @@ def test_other_objects_are_rejected(tmp_path, two, rejects):
     class Own(LHTClassifier):
         pass
 
-    with rejects:
-        save(Own().fit(*two), tmp_path / "model.lht")
-    with rejects:
-        save({}, tmp_path / "model.lht")
-    with rejects:
-        save(LHTClassifier(), tmp_path / "model.lht")
+    rejects(save, Own().fit(*two), tmp_path / "model.lht")
+    rejects(save, {}, tmp_path / "model.lht")
+    rejects(save, LHTClassifier(), tmp_path / "model.lht")
     assert os.listdir(tmp_path) == []
 
 
@@ -183,13 +177,11 @@ def test_metadata_is_stored_or_rejected(tmp_path, two, rejects):
     assert inspect(path)["metadata"] == given == load_scorer(path).metadata
     before = path.read_bytes()
     for wrong in ([1], {1: 2}, {"a": (1,)}, {"a": np.nan}, {"a": {1, 2}}, "text"):
-        with rejects:
-            save(model, path, metadata=wrong)
+        rejects(save, model, path, metadata=wrong)
     nested = {}
     for _ in range(40):
         nested = {"in": nested}
-    with rejects:
-        save(model, path, metadata=nested)
+    rejects(save, model, path, metadata=nested)
     with pytest.raises(ValueError, match="bytes, more than 16777216: shorten the metadata"):
         save(model, path, metadata={"long": "x" * (1 << 24)})
     assert path.read_bytes() == before

@@ -147,8 +147,7 @@ def test_too_small_disks_are_rejected(tmp_path, monkeypatch, rejects):
     monkeypatch.setattr(sample, "MOST_SAMPLED", 20)
     monkeypatch.setattr(scratch.shutil, "disk_usage", lambda place: type("Usage", (), {"free": 100}))
     X = np.random.default_rng(0).normal(size=(50, 3))
-    with rejects:
-        LHBoostRegressor(**FEW).fit_batches((X, X[:, 0]), scratch_dir=str(tmp_path))
+    rejects(LHBoostRegressor(**FEW).fit_batches, (X, X[:, 0]), scratch_dir=str(tmp_path))
 
 
 @pytest.mark.parametrize("failure", [KeyboardInterrupt, RuntimeError])
@@ -188,8 +187,7 @@ def test_scratch_files_are_removed(failure, tmp_path, monkeypatch):
     ],
 )
 def test_invalid_sources_are_rejected(source, options, rejects):
-    with rejects:
-        LHBoostRegressor(**FEW).fit_batches(source, **options)
+    rejects(LHBoostRegressor(**FEW).fit_batches, source, **options)
 
 
 def test_inconsistent_batches_are_rejected(rejects):
@@ -202,8 +200,7 @@ def test_inconsistent_batches_are_rejected(rejects):
         [(pd.DataFrame({"a": [1.0, 2.0]}), y[:2]), (pd.DataFrame({"a": ["x", "y"]}), y[:2])],
         [(X, y[:2])],
     ):
-        with rejects:
-            LHBoostRegressor(**FEW).fit_batches(lambda batches=batches: iter(batches))
+        rejects(LHBoostRegressor(**FEW).fit_batches, lambda batches=batches: iter(batches))
 
 
 CHANGES = {
@@ -239,8 +236,7 @@ def test_files_that_change_between_passes_are_refused(
 
     monkeypatch.setattr(read, "open_stream", open_and_change)
     model = LHBoostClassifier(**FEW) if target == "class" else LHBoostRegressor(**FEW)
-    with rejects:
-        model.fit_batches(path, target="late", batch_rows=150)
+    rejects(model.fit_batches, path, target="late", batch_rows=150)
 
 
 class ChangingDataset:
@@ -263,8 +259,7 @@ def test_datasets_that_change_between_passes_are_refused(told, monkeypatch, reje
         pa.Table.from_pandas(frame, preserve_index=False)
         for frame in (X.assign(late=raw), CHANGES[told](X.assign(late=raw)))
     ]
-    with rejects:
-        LHBoostRegressor(**FEW).fit_batches(ChangingDataset(*tables), target="late", batch_rows=150)
+    rejects(LHBoostRegressor(**FEW).fit_batches, ChangingDataset(*tables), target="late", batch_rows=150)
 
 
 def test_datasets_whose_file_is_removed_between_passes_are_refused(tmp_path, monkeypatch):
@@ -295,16 +290,15 @@ def test_infinities_in_later_batches_are_named_by_their_row(make, rejects):
     tables = [make(frame.iloc[first : first + 30].reset_index(drop=True)) for first in (0, 30, 60)]
     frames = [frame.assign(c="text").iloc[first : first + 30] for first in (0, 30, 60)]
     for batches in (tables, frames):
-        with rejects:
-            LHBoostRegressor(**FEW).fit_batches(
-                lambda batches=batches: ((X, np.arange(30.0)) for X in batches)
-            )
+        rejects(
+            LHBoostRegressor(**FEW).fit_batches,
+            lambda batches=batches: ((X, np.arange(30.0)) for X in batches),
+        )
 
 
 @pytest.mark.parametrize(("name", "value"), [("warm_start", True), ("calibrate", "sigmoid")])
 def test_unsupported_parameters_are_rejected(name, value, rejects):
-    with rejects:
-        LHBoostClassifier(**{name: value}).fit_batches((np.zeros((4, 1)), np.array([0, 1, 0, 1])))
+    rejects(LHBoostClassifier(**{name: value}).fit_batches, (np.zeros((4, 1)), np.array([0, 1, 0, 1])))
 
 
 @pytest.mark.parametrize(

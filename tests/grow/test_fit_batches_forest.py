@@ -80,8 +80,7 @@ def test_drawing_all_rows_gives_the_model_of_fit():
     ],
 )
 def test_unsupported_settings_are_rejected(params, rejects):
-    with rejects:
-        LHForestClassifier(**params).fit_batches((np.zeros((4, 1)), np.array([0, 1, 0, 1])))
+    rejects(LHForestClassifier(**params).fit_batches, (np.zeros((4, 1)), np.array([0, 1, 0, 1])))
 
 
 @pytest.mark.parametrize("model", [LHForestClassifier, LHForestRegressor])
@@ -97,5 +96,4 @@ def test_a_function_that_gives_other_rows_in_a_later_pass(model, later, rejects,
         yield X[part][:90], y[part][:90]
         yield X[part][90:], y[part][90:]
 
-    with rejects:
-        model(**FEW).fit_batches(read)
+    rejects(model(**FEW).fit_batches, read)

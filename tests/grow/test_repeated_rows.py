@@ -7,38 +7,29 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import is_classifier
 
-from lhtree import (
-    CompactLHTClassifier,
-    CompactLHTRegressor,
-    LHBoostClassifier,
-    LHBoostRegressor,
-    LHForestClassifier,
-    LHForestRegressor,
-    LHTClassifier,
-    LHTRegressor,
-)
+import lhtree
 from support.attacks import predict
 
 LEAF = {"min_samples_leaf": 2}  # "auto" compares sizes on rows that it draws
 ROUNDS = {"subsample": 1.0, "learning_rate": 0.1, "random_state": 0}  # "auto" holds rows out
 CLASSIFIERS = [
-    LHTClassifier(),
-    LHTClassifier(missing_indicator=True),
-    LHTClassifier(direction="fisher", **LEAF),
-    LHTClassifier(direction="mixed", class_weight={0: 2, 1: 3}, **LEAF),
-    LHForestClassifier(3, max_samples=1.0, random_state=0),
-    LHForestClassifier(3, direction="mixed", max_samples=1.0, random_state=0, **LEAF),
-    LHBoostClassifier(5, **ROUNDS),
-    CompactLHTClassifier(penalty=1.0, random_state=0),
+    lhtree.LHTClassifier(),
+    lhtree.LHTClassifier(missing_indicator=True),
+    lhtree.LHTClassifier(direction="fisher", **LEAF),
+    lhtree.LHTClassifier(direction="mixed", class_weight={0: 2, 1: 3}, **LEAF),
+    lhtree.LHForestClassifier(3, max_samples=1.0, random_state=0),
+    lhtree.LHForestClassifier(3, direction="mixed", max_samples=1.0, random_state=0, **LEAF),
+    lhtree.LHBoostClassifier(5, **ROUNDS),
+    lhtree.CompactLHTClassifier(penalty=1.0, random_state=0),
 ]
 REGRESSORS = [
-    LHTRegressor(),
-    LHTRegressor(missing_indicator=True, min_samples_leaf=4),
-    LHForestRegressor(3, max_samples=1.0, random_state=0),
-    LHBoostRegressor(max_iter=5, **ROUNDS),
-    LHBoostRegressor("absolute_error", max_iter=5, **ROUNDS),
-    LHBoostRegressor("poisson", max_iter=5, **ROUNDS),
-    CompactLHTRegressor(penalty=1.0, random_state=0),
+    lhtree.LHTRegressor(),
+    lhtree.LHTRegressor(missing_indicator=True, min_samples_leaf=4),
+    lhtree.LHForestRegressor(3, max_samples=1.0, random_state=0),
+    lhtree.LHBoostRegressor(max_iter=5, **ROUNDS),
+    lhtree.LHBoostRegressor("absolute_error", max_iter=5, **ROUNDS),
+    lhtree.LHBoostRegressor("poisson", max_iter=5, **ROUNDS),
+    lhtree.CompactLHTRegressor(penalty=1.0, random_state=0),
 ]
 
 
@@ -77,5 +68,5 @@ def test_weights_count_as_repeated_rows(model, table):
 def test_indicators_need_five_missing_values_by_weight(weight, n_missing):
     X = np.random.default_rng(0).normal(size=(40, 2))
     X[:n_missing, 0] = np.nan
-    model = LHTRegressor(missing_indicator=True).fit(X, X[:, 1], np.full(40, weight))
+    model = lhtree.LHTRegressor(missing_indicator=True).fit(X, X[:, 1], np.full(40, weight))
     assert model._model.n_features == 2 + (weight * n_missing >= 5)

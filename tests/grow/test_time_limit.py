@@ -117,5 +117,4 @@ def test_errors_of_the_clock_end_the_fit(monkeypatch):
 
 
 def test_forests_in_batches_reject_a_limit(rejects):
-    with rejects:
-        lhtree.LHForestClassifier(5, max_samples=20, time_limit=5).fit_batches((X, Y))
+    rejects(lhtree.LHForestClassifier(5, max_samples=20, time_limit=5).fit_batches, (X, Y))

@@ -59,8 +59,7 @@ def test_callbacks_end_a_fit():
 
 def test_callbacks_end_with_a_failing_fit(rejects):
     recorder = Recorder()
-    with rejects:
-        lhtree.LHBoostClassifier(5, max_depth=-1).set_callbacks(recorder).fit(X, Y)
+    rejects(lhtree.LHBoostClassifier(5, max_depth=-1).set_callbacks(recorder).fit, X, Y)
     assert not recorder.events or recorder.events[-1] == "teardown"
 
 

@@ -117,9 +117,7 @@ def test_examples_without_names_and_of_empty_columns():
 
 def test_other_models_and_methods_are_rejected(table, model, tmp_path, rejects):
     lhtree.mlflow.save_model(model, tmp_path / "model")
-    with rejects:
-        mlflow.pyfunc.load_model(str(tmp_path / "model")).predict(table[0], {"method": "fit"})
+    rejects(mlflow.pyfunc.load_model(str(tmp_path / "model")).predict, table[0], {"method": "fit"})
     file = tmp_path / "model" / "MLmodel"
     file.write_text(file.read_text().replace("  lhtree:", "  other:"))
-    with rejects:
-        lhtree.mlflow.load_model(tmp_path / "model")
+    rejects(lhtree.mlflow.load_model, tmp_path / "model")

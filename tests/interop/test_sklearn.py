@@ -20,21 +20,22 @@ from sklearn.model_selection import GridSearchCV, TunedThresholdClassifierCV, cr
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from lhtree import (
-    LHBoostClassifier,
-    LHBoostRegressor,
-    LHForestClassifier,
-    LHForestRegressor,
-    LHTClassifier,
-    LHTRegressor,
-)
+import lhtree
 from support.adult import make_adult
 from support.clouds import make_clouds
 
 pytestmark = pytest.mark.usefixtures("closing")
 
-CLASSIFIERS = [LHTClassifier(), LHForestClassifier(3, random_state=0), LHBoostClassifier(4, random_state=0)]
-REGRESSORS = [LHTRegressor(), LHForestRegressor(3, random_state=0), LHBoostRegressor(max_iter=4)]
+CLASSIFIERS = [
+    lhtree.LHTClassifier(),
+    lhtree.LHForestClassifier(3, random_state=0),
+    lhtree.LHBoostClassifier(4, random_state=0),
+]
+REGRESSORS = [
+    lhtree.LHTRegressor(),
+    lhtree.LHForestRegressor(3, random_state=0),
+    lhtree.LHBoostRegressor(max_iter=4),
+]
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +72,7 @@ class TestClassifiers:
 
     def test_in_ensembles(self, model):
         X, y = make_clouds(90, 3, 3)
-        members = [("own", sklearn.clone(model)), ("tree", LHTClassifier())]
+        members = [("own", sklearn.clone(model)), ("tree", lhtree.LHTClassifier())]
         assert VotingClassifier(members, voting="soft").fit(X, y).score(X, y) > 0.5
         assert StackingClassifier(members, cv=2).fit(X, y).score(X, y) > 0.5
         chosen = SelectFromModel(sklearn.clone(model)).fit(X, y)
@@ -97,7 +98,7 @@ def test_grid_search_over_a_pipeline_with_frames():
     scale = make_column_transformer(
         (StandardScaler(), ["a", "b"]), remainder="passthrough", verbose_feature_names_out=False
     )
-    pipeline = Pipeline([("scale", scale), ("tree", LHTClassifier())]).set_output(transform="pandas")
+    pipeline = Pipeline([("scale", scale), ("tree", lhtree.LHTClassifier())]).set_output(transform="pandas")
     search = GridSearchCV(pipeline, {"tree__beta": [0.0, 0.5], "tree__max_depth": [1, None]}, cv=2).fit(X, y)
     assert set(search.best_params_) == {"tree__beta", "tree__max_depth"}
     tree = search.best_estimator_[-1]
@@ -109,11 +110,13 @@ def test_weights_and_groups_are_routed():
     X, y = make_clouds(120, 3, 2)
     weight = np.where(np.arange(120) % 4 < 2, 1.0, 0.0)
     with sklearn.config_context(enable_metadata_routing=True):
-        tree = LHTClassifier().set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+        tree = (
+            lhtree.LHTClassifier().set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+        )
         pipeline = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), tree)
         pipeline.fit(X, y, sample_weight=weight)
         assert pipeline[-1].trees_[0].n_samples[0] == 60
-        assert LHTClassifier().fit(X, y).trees_[0].n_samples[0] == 120
+        assert lhtree.LHTClassifier().fit(X, y).trees_[0].n_samples[0] == 120
         scores = cross_validate(tree, X, y, cv=2, params={"sample_weight": weight}, return_estimator=True)
         assert all(each.trees_[0].n_samples[0] <= 31 for each in scores["estimator"])
         search = GridSearchCV(tree, {"beta": [0.0, 0.5]}, cv=2).fit(X, y, sample_weight=weight)

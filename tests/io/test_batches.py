@@ -55,8 +55,7 @@ def test_chunks_without_quotes_are_cut_at_the_last_line():
 def test_records_that_are_too_long(monkeypatch, rejects):
     monkeypatch.setattr(table_csv, "_MOST_BYTES", 1000)
     assert len(b"".join(cut(b'1,"' + b"x\n" * 400 + b'"\n2,3\n', 10))) == 809
-    with rejects:
-        cut(b'1,"' + b"x\n" * 4000, 10)
+    rejects(cut, b'1,"' + b"x\n" * 4000, 10)
 
 
 def write_tables(n_rows):
@@ -129,5 +128,4 @@ def test_a_pipe_has_no_share_and_rows_instead_of_lines(monkeypatch, rejects):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a,b\n1,2\n3\n")))
     with open_stream("-", Reading()) as stream:
         assert stream.share() is None
-        with rejects:
-            list(stream.batches(["a"]))
+        rejects(list, stream.batches(["a"]))

@@ -143,21 +143,14 @@ def test_refusals(cluster, rejects):
     X, y, _ = draw_rows()
     given, labels = to_dask((100, 140), X, y)
     make = lhdask.DaskLHBoostClassifier
-    with rejects:
-        make().fit(X, labels)
-    with rejects:
-        make().fit(given, labels[:100])
-    with rejects:
-        make(warm_start=True).fit(given, labels)
-    with rejects:
-        make(calibrate="sigmoid").fit(given, labels)
-    with rejects:
-        make().fit(given[:0], labels[:0])
+    rejects(make().fit, X, labels)
+    rejects(make().fit, given, labels[:100])
+    rejects(make(warm_start=True).fit, given, labels)
+    rejects(make(calibrate="sigmoid").fit, given, labels)
+    rejects(make().fit, given[:0], labels[:0])
     X[130, 2] = np.inf
-    with rejects:
-        make().fit(to_dask((100, 140), X)[0], labels)
-    with rejects:
-        make().fit(given, da.zeros_like(labels))
+    rejects(make().fit, to_dask((100, 140), X)[0], labels)
+    rejects(make().fit, given, da.zeros_like(labels))
     assert not cluster.find_left()
 
 

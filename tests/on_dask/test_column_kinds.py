@@ -83,16 +83,10 @@ def test_messages_name_the_partition_or_the_column(cluster, rejects):
         return dd.from_delayed([dask.delayed(first), dask.delayed(second)], meta=frame[:0], verify_meta=False)
 
     own = divide(labels, (120, 120))
-    with rejects:
-        make.fit(join(frame[:120], frame[120:].rename(columns={"own": "other"})), own)
-    with rejects:
-        make.fit(join(frame[:120], frame[120:].assign(own="text")), own)
-    with rejects:
-        make.fit(divide(frame, (120, 120)), divide(labels, (100, 140)))
-    with rejects:
-        make.fit(divide(frame, (120, 120)), own, divide(pd.Series(np.ones(240)), (80, 80, 80)))
-    with rejects:
-        make.fit(divide(frame.assign(x=np.where(np.arange(240) == 130, np.inf, 0.0)), (120, 120)), own)
-    with rejects:
-        make.fit(divide(frame, (120, 120)), own, divide(pd.Series(np.zeros(240)), (120, 120)))
+    rejects(make.fit, join(frame[:120], frame[120:].rename(columns={"own": "other"})), own)
+    rejects(make.fit, join(frame[:120], frame[120:].assign(own="text")), own)
+    rejects(make.fit, divide(frame, (120, 120)), divide(labels, (100, 140)))
+    rejects(make.fit, divide(frame, (120, 120)), own, divide(pd.Series(np.ones(240)), (80, 80, 80)))
+    rejects(make.fit, divide(frame.assign(x=np.where(np.arange(240) == 130, np.inf, 0.0)), (120, 120)), own)
+    rejects(make.fit, divide(frame, (120, 120)), own, divide(pd.Series(np.zeros(240)), (120, 120)))
     assert not cluster.find_left()

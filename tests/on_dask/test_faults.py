@@ -157,8 +157,7 @@ def test_repeated_requests_are_answered_once(monkeypatch):
 def test_workers_that_lose_their_rows_again_and_again(cluster, monkeypatch, rejects):
     _, _, given, labels = make_table()
     monkeypatch.setattr(_exchange.Exchange, "_ask", lambda exchange, requests: None)
-    with rejects:
-        lhdask.DaskLHBoostClassifier(**SETTINGS).fit(given, labels)
+    rejects(lhdask.DaskLHBoostClassifier(**SETTINGS).fit, given, labels)
     assert not cluster.find_left()
 
 
@@ -194,8 +193,7 @@ def test_rows_that_are_gone(cluster, monkeypatch, rejects):
             cluster.kill(address)
 
     at_message(monkeypatch, {5: kill_all})
-    with rejects:
-        lhdask.DaskLHBoostClassifier(**SETTINGS).fit(given, labels)
+    rejects(lhdask.DaskLHBoostClassifier(**SETTINGS).fit, given, labels)
     for part in parts:
         part.release()
     assert not cluster.find_left()
@@ -249,8 +247,7 @@ def test_no_worker_is_left(monkeypatch, rejects):
         now += seconds
         assert patience.look() == set()
     now += 2.0
-    with rejects:
-        patience.look()
+    rejects(patience.look)
 
 
 def test_there_is_no_client(monkeypatch, rejects):
@@ -258,5 +255,4 @@ def test_there_is_no_client(monkeypatch, rejects):
         raise ValueError("no client")
 
     monkeypatch.setattr(distributed, "get_client", find_none)
-    with rejects:
-        _client.find_client(None)
+    rejects(_client.find_client, None)

@@ -65,11 +65,3 @@ def test_all_requested_columns_are_drawn_in_their_order():
     assert titles == columns
     assert [ax.get_title() for ax in plot_effects(model, X, columns[:3], n_columns=1)] == columns[:3]
     assert len(plot_effects(model, X, n_columns=2)) == 2
-
-
-def test_columns_a_few_ulps_wide_are_drawn():
-    X = np.array([[1.0, 0.0], [np.nextafter(1.0, 2.0), 1.0]] * 20)
-    model = LHBoostClassifier(4, random_state=0).fit(X, np.arange(40) % 2)
-    axes = plot_effects(model, X, [0, 1])
-    axes[0].figure.canvas.draw()
-    assert len(find(axes[0], "mean")) == 1

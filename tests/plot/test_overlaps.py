@@ -4,16 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from lhtree import (
-    coverage_curve,
-    plot_block,
-    plot_coverage,
-    plot_importances,
-    plot_membership,
-    plot_path,
-    plot_rounds,
-    plot_tree,
-)
+import lhtree
 from support import pictures
 from support.boosted import find_wrong_words, fit_boosted
 from support.regressions import fit_regression
@@ -42,24 +33,27 @@ FEW = ("wine", "iris", "hostile names", "clouds")
 SOME = (*FEW[:3], "one leaf", "many features", *BOOSTED, *REGRESSIONS)
 ALL = (*FEW, *BOOSTED, *REGRESSIONS)
 PLOTS = {
-    "tree": (lambda model, X, y: plot_tree(model, tree=-1), tuple(MODELS)),
-    "gain": (lambda model, X, y: plot_importances(model), SOME[:7]),
-    "contribution": (lambda model, X, y: plot_importances(model, X, kind="contribution"), SOME[5:]),
-    "first block": (lambda model, X, y: plot_block(model, X, y, 0), ALL),
-    "last block": (lambda model, X, y: plot_block(model, X, y, find_last_block(model)), FEW),
+    "tree": (lambda model, X, y: lhtree.plot_tree(model, tree=-1), tuple(MODELS)),
+    "gain": (lambda model, X, y: lhtree.plot_importances(model), SOME[:7]),
+    "contribution": (lambda model, X, y: lhtree.plot_importances(model, X, kind="contribution"), SOME[5:]),
+    "first block": (lambda model, X, y: lhtree.plot_block(model, X, y, 0), ALL),
+    "last block": (lambda model, X, y: lhtree.plot_block(model, X, y, find_last_block(model)), FEW),
     "path": (
-        lambda model, X, y: plot_path(model.explain(find_row(X))),
+        lambda model, X, y: lhtree.plot_path(model.explain(find_row(X))),
         (*ALL, "adult linear", "clouds linear", "clouds joint"),
     ),
     "path of a tree": (
-        lambda model, X, y: plot_path(model.explain(find_row(X)), tree=0),
+        lambda model, X, y: lhtree.plot_path(model.explain(find_row(X)), tree=0),
         ("adult", "boosted clouds", "adult linear", "clouds linear", *REGRESSIONS),
     ),
-    "line": (lambda model, X, y: plot_membership(model, find_pair(X)[0], row=find_row(X), X=X), ALL),
-    "bars": (lambda model, X, y: plot_membership(model, "town", X=X), REGRESSIONS),
-    "map": (lambda model, X, y: plot_membership(model, find_pair(X), n_points=20), (*FEW, *REGRESSIONS)),
-    "coverage": (lambda model, X, y: plot_coverage(coverage_curve(model, X, y)), BOOSTED),
-    "rounds": (lambda model, X, y: plot_rounds(model, X, y), BOOSTED),
+    "line": (lambda model, X, y: lhtree.plot_membership(model, find_pair(X)[0], row=find_row(X), X=X), ALL),
+    "bars": (lambda model, X, y: lhtree.plot_membership(model, "town", X=X), REGRESSIONS),
+    "map": (
+        lambda model, X, y: lhtree.plot_membership(model, find_pair(X), n_points=20),
+        (*FEW, *REGRESSIONS),
+    ),
+    "coverage": (lambda model, X, y: lhtree.plot_coverage(lhtree.coverage_curve(model, X, y)), BOOSTED),
+    "rounds": (lambda model, X, y: lhtree.plot_rounds(model, X, y), BOOSTED),
 }
 
 
@@ -91,8 +85,8 @@ def test_texts_do_not_overlap(plot, name):
 @pytest.mark.parametrize(
     "draw",
     [
-        lambda model, X, y, ax: plot_block(model, X, y, ax=ax),
-        lambda model, X, y, ax: plot_membership(model, 0, ax=ax),
+        lambda model, X, y, ax: lhtree.plot_block(model, X, y, ax=ax),
+        lambda model, X, y, ax: lhtree.plot_membership(model, 0, ax=ax),
     ],
 )
 def test_given_axes_are_used(draw):

@@ -6,18 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lhtree import (
-    AdditiveLHTClassifier,
-    LHBoostClassifier,
-    LHBoostRegressor,
-    LHTClassifier,
-    compare,
-    document,
-    evaluate,
-    inspect,
-    monitor,
-    save,
-)
+import lhtree
 from lhtree.reports._document import GAPS
 from support.reports import HOSTILE
 
@@ -33,10 +22,10 @@ def loans(tmp_path_factory):
     y = pd.Series(np.where(lost, "bad", "good"), name="status")
     folder = tmp_path_factory.mktemp("loans")
     settings = {"positive": "bad", "random_state": 0}
-    model = LHBoostClassifier(20, monotonic_cst={"income": -1}, **settings).fit(X[:400], y[:400])
-    other = LHTClassifier(positive="bad").fit(X[:400], y[:400])
-    save(model, folder / "loans.lht", metadata={"Purpose": "Loans of a shop", "owner": "risk"})
-    save(other, folder / "tree.lht")
+    model = lhtree.LHBoostClassifier(20, monotonic_cst={"income": -1}, **settings).fit(X[:400], y[:400])
+    other = lhtree.LHTClassifier(positive="bad").fit(X[:400], y[:400])
+    lhtree.save(model, folder / "loans.lht", metadata={"Purpose": "Loans of a shop", "owner": "risk"})
+    lhtree.save(other, folder / "tree.lht")
     return folder, model, other, X[400:], y[400:]
 
 
@@ -48,8 +37,8 @@ def read_sections(path):
 
 def test_sections_hold_what_is_known(loans):
     folder, model, other, X, y = loans
-    drift = monitor(model, X, period="May")
-    path = document(
+    drift = lhtree.monitor(model, X, period="May")
+    path = lhtree.document(
         folder / "loans.lht",
         folder / "full.md",
         X,
@@ -61,8 +50,11 @@ def test_sections_hold_what_is_known(loans):
     )
     sections = read_sections(path)
     assert list(sections) == list(GAPS)
-    measured, compared = evaluate(model, X, y, by="home"), compare(model, other, X, y, by="home")
-    facts = inspect(folder / "loans.lht")
+    measured, compared = (
+        lhtree.evaluate(model, X, y, by="home"),
+        lhtree.compare(model, other, X, y, by="home"),
+    )
+    facts = lhtree.inspect(folder / "loans.lht")
     expected = {
         "Purpose": ["Loans of a shop", "status: one of the classes bad, good", "| owner | risk |"],
         "Data": [facts["provenance"]["fingerprint"], "33.5 %", "own", "400"],
@@ -93,7 +85,7 @@ def test_settings_in_use_are_those_that_a_race_chose(loans):
 
 def test_a_model_alone_leaves_gaps(loans):
     folder = loans[0]
-    text = document(folder / "tree.lht", folder / "alone.html").read_text(encoding="utf-8")
+    text = lhtree.document(folder / "tree.lht", folder / "alone.html").read_text(encoding="utf-8")
     assert text.count("class='gap'") == len(GAPS) + 5
     assert "15 places are marked" in text
     assert [f"<h2 id='{heading.lower()}'>" in text for heading in GAPS] == [True] * len(GAPS)
@@ -104,13 +96,15 @@ def test_other_models_have_documents(tmp_path):
     generator = np.random.default_rng(1)
     X = generator.normal(size=(300, 3))
     numbers = X[:, 0] + generator.normal(0, 0.1, 300)
-    save(LHBoostRegressor(max_iter=10, random_state=0).fit(X, numbers), tmp_path / "numbers.lht")
-    assert "R²" in document(tmp_path / "numbers.lht", tmp_path / "a.md", X, numbers).read_text(
+    lhtree.save(
+        lhtree.LHBoostRegressor(max_iter=10, random_state=0).fit(X, numbers), tmp_path / "numbers.lht"
+    )
+    assert "R²" in lhtree.document(tmp_path / "numbers.lht", tmp_path / "a.md", X, numbers).read_text(
         encoding="utf-8"
     )
-    curves = AdditiveLHTClassifier(random_state=0).fit(X, numbers > 0)
-    save(curves.edit().flatten("x1", reason="noise").finish(), tmp_path / "curves.lht")
-    sections = read_sections(document(tmp_path / "curves.lht", tmp_path / "b.md"))
+    curves = lhtree.AdditiveLHTClassifier(random_state=0).fit(X, numbers > 0)
+    lhtree.save(curves.edit().flatten("x1", reason="noise").finish(), tmp_path / "curves.lht")
+    sections = read_sections(lhtree.document(tmp_path / "curves.lht", tmp_path / "b.md"))
     assert "Edits of curves" in sections["Changes"]
     assert "noise" in sections["Changes"]
 
@@ -119,13 +113,13 @@ def test_names_are_never_markup(tmp_path):
     generator = np.random.default_rng(0)
     X = pd.DataFrame(generator.normal(size=(200, len(HOSTILE))), columns=pd.Index(HOSTILE, dtype=object))
     y = np.array(["<b>bold</b>", "| a |\n# b"])[generator.integers(0, 2, 200)]
-    save(LHTClassifier().fit(X, y), tmp_path / "hostile.lht")
-    text = document(tmp_path / "hostile.lht", tmp_path / "a.html", X, y, title="<h1>").read_text(
+    lhtree.save(lhtree.LHTClassifier().fit(X, y), tmp_path / "hostile.lht")
+    text = lhtree.document(tmp_path / "hostile.lht", tmp_path / "a.html", X, y, title="<h1>").read_text(
         encoding="utf-8"
     )
     assert "<b>bold" not in text
     assert "<img" not in text
-    plain = document(tmp_path / "hostile.lht", tmp_path / "a.md", X, y).read_text(encoding="utf-8")
+    plain = lhtree.document(tmp_path / "hostile.lht", tmp_path / "a.md", X, y).read_text(encoding="utf-8")
     assert [line for line in plain.splitlines() if line.startswith("# ")] == ["# Model document: hostile"]
     assert re.search(r"(?<!\\)<b>", plain) is None
 
@@ -139,8 +133,8 @@ def test_columns_without_values_have_no_range(tmp_path):
             "known": np.arange(40.0),
         }
     )
-    save(LHBoostClassifier(2, random_state=0).fit(X, X["known"] > 20), tmp_path / "model.lht")
-    data = read_sections(document(tmp_path / "model.lht", tmp_path / "model.md"))["Data"]
+    lhtree.save(lhtree.LHBoostClassifier(2, random_state=0).fit(X, X["known"] > 20), tmp_path / "model.lht")
+    data = read_sections(lhtree.document(tmp_path / "model.lht", tmp_path / "model.md"))["Data"]
     rows = {
         row[1]: row[-3:-1]
         for row in (re.split(r" *\| *", line) for line in data.splitlines())
@@ -153,21 +147,12 @@ def test_wrong_arguments_are_rejected(loans, tmp_path, monkeypatch, rejects):
     folder, model, _, X, y = loans
     monkeypatch.chdir(tmp_path)
     file = folder / "loans.lht"
-    with rejects:
-        document(model, tmp_path / "x.md")
-    with rejects:
-        document(file, "a.pdf")
-    with rejects:
-        document(file, "a.md", X)
-    with rejects:
-        document(file, "a.md", by="home")
-    with rejects:
-        document(file, "a.md", challenger=model)
-    with rejects:
-        document(file, "a.md", texts={"porpose": "x"})
-    with rejects:
-        document(file, "a.md", texts={"purpose": 3})
-    with rejects:
-        document(file, "a.md", periods=["May"])
-    with rejects:
-        document(file, "a.md", X, y, by="sex")
+    rejects(lhtree.document, model, tmp_path / "x.md")
+    rejects(lhtree.document, file, "a.pdf")
+    rejects(lhtree.document, file, "a.md", X)
+    rejects(lhtree.document, file, "a.md", by="home")
+    rejects(lhtree.document, file, "a.md", challenger=model)
+    rejects(lhtree.document, file, "a.md", texts={"porpose": "x"})
+    rejects(lhtree.document, file, "a.md", texts={"purpose": 3})
+    rejects(lhtree.document, file, "a.md", periods=["May"])
+    rejects(lhtree.document, file, "a.md", X, y, by="sex")

@@ -5,22 +5,13 @@ import base64
 import numpy as np
 import pytest
 
-from lhtree import (
-    CompactLHTRegressor,
-    LHBoostRegressor,
-    LHTRegressor,
-    load,
-    plot_effects,
-    plot_membership,
-    report,
-    save,
-)
+import lhtree
 from support.reports import read_facts
 
 MODELS = [
-    LHTRegressor(),
-    LHBoostRegressor(max_iter=5, random_state=0),
-    CompactLHTRegressor(penalty=1.0, random_state=0),
+    lhtree.LHTRegressor(),
+    lhtree.LHBoostRegressor(max_iter=5, random_state=0),
+    lhtree.CompactLHTRegressor(penalty=1.0, random_state=0),
 ]
 
 
@@ -45,7 +36,7 @@ def make_rows():
 def test_responses_of_any_size(model, unit, tmp_path):
     X, y = make_rows()
     y = y * unit
-    facts = read_facts(report(model.fit(X, y), X, y, tmp_path / "report.html"))
+    facts = read_facts(lhtree.report(model.fit(X, y), X, y, tmp_path / "report.html"))
     assert np.isfinite(list_numbers(facts)).all()
     assert str(model.explain(X[0]))
 
@@ -54,10 +45,12 @@ def test_responses_of_any_size(model, unit, tmp_path):
 def test_values_near_the_largest_float(model, tmp_path, rejects):
     X, y = make_rows()
     X[:, 0] = np.where(X[:, 0] > 0, 1.79e308, -1.79e308)
-    facts = read_facts(report(model.fit(X, y), X, y, tmp_path / "report.html"))
+    facts = read_facts(lhtree.report(model.fit(X, y), X, y, tmp_path / "report.html"))
     assert np.isfinite(list_numbers(facts)).all()
-    save(model, tmp_path / "model.lht")
-    np.testing.assert_array_equal(load(tmp_path / "model.lht").predict(X), model.predict(X))
-    for plot in (lambda: plot_effects(model, X, columns=[0]), lambda: plot_membership(model, features=0)):
-        with rejects:
-            plot()
+    lhtree.save(model, tmp_path / "model.lht")
+    np.testing.assert_array_equal(lhtree.load(tmp_path / "model.lht").predict(X), model.predict(X))
+    for plot in (
+        lambda: lhtree.plot_effects(model, X, columns=[0]),
+        lambda: lhtree.plot_membership(model, features=0),
+    ):
+        rejects(plot)

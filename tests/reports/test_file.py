@@ -49,8 +49,7 @@ class TestFile:
         assert report(model, X, y, tmp_path / "big.html").stat().st_size < 2_000_000
 
     def test_unsupported_values_are_rejected(self, rejects):
-        with rejects:
-            build_page({"number": 1j})
+        rejects(build_page, {"number": 1j})
 
 
 class TestLargeForests:
@@ -64,8 +63,7 @@ class TestLargeForests:
         assert 0.08 * 2**20 <= encoded <= 0.1 * 2**20
 
     def test_a_tree_that_does_not_fit_is_refused(self, two, tmp_path, rejects):
-        with rejects:
-            report(LHTClassifier().fit(*two), *two, tmp_path / "none.html", max_megabytes=0.0001)
+        rejects(report, LHTClassifier().fit(*two), *two, tmp_path / "none.html", max_megabytes=0.0001)
         assert not list(tmp_path.iterdir())
 
 
@@ -102,10 +100,8 @@ class TestArguments:
         monkeypatch.chdir(tmp_path)
         X, y = two
         arguments = {"X": X, "y": y, "path": "report.html"} | options
-        with rejects:
-            report(model, **arguments)
+        rejects(report, model, **arguments)
         assert not os.listdir()
 
     def test_other_models_are_refused(self, two, tmp_path, rejects):
-        with rejects:
-            report({}, *two, tmp_path / "report.html")
+        rejects(report, {}, *two, tmp_path / "report.html")

@@ -9,22 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lhtree import (
-    AdditiveLHTClassifier,
-    AdditiveLHTRegressor,
-    CompactLHTClassifier,
-    CompactLHTRegressor,
-    LHBoostClassifier,
-    LHBoostRegressor,
-    LHEnsembleClassifier,
-    LHEnsembleRegressor,
-    LHForestClassifier,
-    LHForestRegressor,
-    LHTClassifier,
-    LHTRegressor,
-    _core,
-    reports,
-)
+import lhtree
 from lhtree.explain import _text as words
 from lhtree.model.records import CALIBRATORS
 from support.browser import as_json, make_rows, plain
@@ -36,43 +21,47 @@ HERE = Path(__file__).parent
 NODE = shutil.which("node")
 needs_node = pytest.mark.skipif(NODE is None, reason="Node.js is not installed")
 CLASSIFIERS = {
-    "paper tree": LHTClassifier(),
-    "small gamma": LHTClassifier(gamma=1, beta=0.4),
-    "mixed tree": LHTClassifier(direction="mixed"),
-    "fisher, path": LHTClassifier(direction="fisher", confidence="path", membership="least_squares"),
-    "no confidence": LHTClassifier(confidence=None, membership="least_squares", gamma=40),
-    "minmax": LHTClassifier(normalize="minmax", class_weight="balanced"),
-    "as it is": LHTClassifier(normalize=None, membership="constant"),
-    "a leaf": LHTClassifier(gamma=1000),
-    "compact": CompactLHTClassifier(penalty=0.3),
-    "paper forest": LHForestClassifier(n_estimators=20, random_state=0),
-    "boosted": LHBoostClassifier(15, learning_rate=0.3, min_samples_leaf=5, random_state=0),
-    "boosted, single": LHBoostClassifier(8, direction="single", class_weight="balanced", random_state=0),
-    "sigmoid": LHBoostClassifier(8, random_state=0),
-    "lines": LHForestClassifier(5, direction="mixed", missing_indicator=False, random_state=0),
-    "boosted, linear": LHBoostClassifier(
+    "paper tree": lhtree.LHTClassifier(),
+    "small gamma": lhtree.LHTClassifier(gamma=1, beta=0.4),
+    "mixed tree": lhtree.LHTClassifier(direction="mixed"),
+    "fisher, path": lhtree.LHTClassifier(direction="fisher", confidence="path", membership="least_squares"),
+    "no confidence": lhtree.LHTClassifier(confidence=None, membership="least_squares", gamma=40),
+    "minmax": lhtree.LHTClassifier(normalize="minmax", class_weight="balanced"),
+    "as it is": lhtree.LHTClassifier(normalize=None, membership="constant"),
+    "a leaf": lhtree.LHTClassifier(gamma=1000),
+    "compact": lhtree.CompactLHTClassifier(penalty=0.3),
+    "paper forest": lhtree.LHForestClassifier(n_estimators=20, random_state=0),
+    "boosted": lhtree.LHBoostClassifier(15, learning_rate=0.3, min_samples_leaf=5, random_state=0),
+    "boosted, single": lhtree.LHBoostClassifier(
+        8, direction="single", class_weight="balanced", random_state=0
+    ),
+    "sigmoid": lhtree.LHBoostClassifier(8, random_state=0),
+    "lines": lhtree.LHForestClassifier(5, direction="mixed", missing_indicator=False, random_state=0),
+    "boosted, linear": lhtree.LHBoostClassifier(
         8, learning_rate=0.3, min_samples_leaf=5, leaf="linear", random_state=0
     ),
-    "ensemble": LHEnsembleClassifier(8, n_estimators=5, cv=2, missing_indicator=False, random_state=0),
-    "mixed forest": LHForestClassifier(n_estimators=20, direction="mixed", confidence="path", random_state=0),
+    "ensemble": lhtree.LHEnsembleClassifier(8, n_estimators=5, cv=2, missing_indicator=False, random_state=0),
+    "mixed forest": lhtree.LHForestClassifier(
+        n_estimators=20, direction="mixed", confidence="path", random_state=0
+    ),
 }
 CURVES = {"interactions": [(0, 1), (1, 2)], "n_bags": 2, "max_iter": 40, "random_state": 0}
 REGRESSORS = {
-    "additive": AdditiveLHTRegressor(**CURVES),
-    "tree": LHTRegressor(pruning=0.1, min_samples_leaf=20),
-    "forest": LHForestRegressor(5, random_state=0),
-    "linear forest": LHForestRegressor(3, membership="least_squares", max_depth=3, random_state=0),
-    "compact": CompactLHTRegressor(penalty=0.1),
-    "boosted": LHBoostRegressor(max_iter=8, random_state=0),
-    "ensemble": LHEnsembleRegressor(8, n_estimators=3, cv=2, random_state=0),
-    "quantile": LHBoostRegressor("quantile", quantile=0.9, max_iter=8, random_state=0),
-    "poisson": LHBoostRegressor("poisson", max_iter=8, random_state=0),
+    "additive": lhtree.AdditiveLHTRegressor(**CURVES),
+    "tree": lhtree.LHTRegressor(pruning=0.1, min_samples_leaf=20),
+    "forest": lhtree.LHForestRegressor(5, random_state=0),
+    "linear forest": lhtree.LHForestRegressor(3, membership="least_squares", max_depth=3, random_state=0),
+    "compact": lhtree.CompactLHTRegressor(penalty=0.1),
+    "boosted": lhtree.LHBoostRegressor(max_iter=8, random_state=0),
+    "ensemble": lhtree.LHEnsembleRegressor(8, n_estimators=3, cv=2, random_state=0),
+    "quantile": lhtree.LHBoostRegressor("quantile", quantile=0.9, max_iter=8, random_state=0),
+    "poisson": lhtree.LHBoostRegressor("poisson", max_iter=8, random_state=0),
 }
 
 
 def evaluate(model, X, y, rows, shares=()):
     """Return scores, contributions and words of the page for some rows."""
-    facts = json.loads(reports.encode(make_summary(model, X, y)))
+    facts = json.loads(lhtree.reports.encode(make_summary(model, X, y)))
     given = json.dumps({"facts": facts, "rows": as_json(model._read().encode(rows)), "shares": list(shares)})
     done = subprocess.run(
         [NODE, HERE / "evaluate.js"],
@@ -102,7 +91,7 @@ def test_classifiers(name, n_classes):
     ):
         wanted = getattr(model, f"predict_{method}")(rows)
         assert np.abs([each[method] for each in found] - wanted).max() <= 1e-12, method
-    if isinstance(model, LHBoostClassifier):
+    if isinstance(model, lhtree.LHBoostClassifier):
         raw = np.array([each["rawScore"] for each in found])
         raw = raw[:, 1] if n_classes == 2 else raw
         assert np.abs(raw - model.decision_function(rows)).max() <= 1e-12
@@ -132,7 +121,7 @@ def test_regressors(name):
 @needs_node
 def test_rows_without_any_score_fall_back():
     X, y = make_clouds(300, 4, 3, seed=3)
-    model = LHTClassifier(gamma=1).fit(X, y)
+    model = lhtree.LHTClassifier(gamma=1).fit(X, y)
     rows = np.random.default_rng(0).normal(scale=3.0, size=(3000, 4))
     rows = rows[~model.predict_wolf(rows).any(axis=1)]
     found = evaluate(model, X, y, rows)["rows"]
@@ -183,7 +172,7 @@ def test_contributions_and_paths_are_those_of_explanations(name, n_classes):
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_contributions_of_curves_are_those_of_explanations(n_classes):
     X, y = make_clouds(200, 3, n_classes)
-    model, rows = AdditiveLHTClassifier(**CURVES).fit(X, y), make_rows(X)[[0, 7, 120, 200]]
+    model, rows = lhtree.AdditiveLHTClassifier(**CURVES).fit(X, y), make_rows(X)[[0, 7, 120, 200]]
     for found, explanation in zip(evaluate(model, X, y, rows)["rows"], map(model.explain, rows), strict=True):
         assert found["proba"] == pytest.approx(list(explanation.proba.values()), abs=1e-12)
         for parts, label in zip(found["contributions"], model.classes_, strict=True):
@@ -195,7 +184,7 @@ def test_contributions_of_curves_are_those_of_explanations(n_classes):
 @pytest.mark.parametrize("normalize", ["robust", None])
 def test_words_are_those_of_explanations(two, normalize):
     X, y = two
-    model = LHTClassifier(normalize=normalize).fit(3.0 * X, y)
+    model = lhtree.LHTClassifier(normalize=normalize).fit(3.0 * X, y)
     rows, generator = make_rows(3.0 * X)[::5], np.random.default_rng(0)
     shares = [0.0, 1e-9, 0.0004, 0.0005, 0.01, 0.5, 0.9994, 0.9997, 1 - 1e-12, 1.0]
     shares = [*shares, *(np.arange(801) / 800), *(np.arange(65) / 64), *generator.random(500)]
@@ -220,16 +209,18 @@ def test_functions_of_the_page():
 
 
 def test_page_has_every_link_of_the_core():
-    table = re.search(r"^const LINKS = \{\n(.*?)^\};", reports.bundle("model.js"), re.MULTILINE | re.DOTALL)
-    assert set(re.findall(r"^  (\w+):", table[1], re.MULTILINE)) == set(_core.LINKS) - {
+    table = re.search(
+        r"^const LINKS = \{\n(.*?)^\};", lhtree.reports.bundle("model.js"), re.MULTILINE | re.DOTALL
+    )
+    assert set(re.findall(r"^  (\w+):", table[1], re.MULTILINE)) == set(lhtree._core.LINKS) - {
         "sorted"
     }  # several outputs
 
 
 def test_modules_become_one_script():
-    script = reports.bundle("main.js")
+    script = lhtree.reports.bundle("main.js")
     assert not re.search(r"^(import|export)\b", script, re.MULTILINE)
     names = re.findall(r"^(?:function|class|const|let) (\w+)", script, re.MULTILINE)
     assert len(names) == len(set(names))
-    for path in (Path(reports.__file__).parent / "assets").glob("*.js"):
+    for path in (Path(lhtree.reports.__file__).parent / "assets").glob("*.js"):
         assert path.read_text(encoding="utf-8").splitlines()[0] in script, path.name

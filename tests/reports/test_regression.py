@@ -59,8 +59,7 @@ class TestFacts:
     def test_invalid_responses_are_rejected(self, y, tmp_path, rejects):
         X, known = make_table()
         model = LHTRegressor().fit(X, known)
-        with rejects:
-            report(model, X, y, tmp_path / "report.html")
+        rejects(report, model, X, y, tmp_path / "report.html")
 
 
 class TestPage:
@@ -93,10 +92,3 @@ class TestPage:
         assert value == pytest.approx(model.predict(X[row : row + 1])[0])
         assert page.locator("#interval").count() == is_forest
         assert "the same predictions" in page.inner_text("#agreement")
-
-    def test_a_part_of_a_forest(self, open_report):
-        X, y = make_table()
-        model = LHForestRegressor(40, random_state=0).fit(X, y)
-        page = open_report(model, X, y, report_options={"max_megabytes": 0.02})
-        assert "trees, because" in page.inner_text("#partial")
-        assert "The whole forest predicts" in page.inner_text("#answer")

@@ -7,14 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lhtree import (
-    CompactLHTClassifier,
-    LHBoostRegressor,
-    LHForestClassifier,
-    LHForestRegressor,
-    LHTClassifier,
-    LHTRegressor,
-)
+import lhtree
 from lhtree.explain import _text as words
 from support.browser import plain, shown_proba
 from support.clouds import make_clouds
@@ -76,7 +69,7 @@ class TestRowExplorer:
 
     def test_fields_show_few_digits_and_the_page_computes_with_all(self, open_report, two):
         X, y = two
-        model = LHTClassifier(max_depth=2).fit(X, y)
+        model = lhtree.LHTClassifier(max_depth=2).fit(X, y)
         page = open_report(model, X, y)
         row = page.evaluate("lhtree.facts.samples.row[0]")
         shown = page.locator("#inputs input[type=text]").evaluate_all(
@@ -97,9 +90,9 @@ class TestRowExplorer:
         X["rate"] = np.round(generator.uniform(1, 9, 200), 2)
         y = X["income"] / 13 + 57.7 * X["rate"] + generator.normal(0, 99, 200)
         for model in (
-            LHBoostRegressor(max_iter=20, random_state=0),
-            LHTRegressor(),
-            LHForestRegressor(5, random_state=0),
+            lhtree.LHBoostRegressor(max_iter=20, random_state=0),
+            lhtree.LHTRegressor(),
+            lhtree.LHForestRegressor(5, random_state=0),
         ):
             page = open_report(model.fit(X, y), X, y)
             for i in range(3):
@@ -121,7 +114,7 @@ class TestRowExplorer:
         generator = np.random.default_rng(0)
         X = np.column_stack([generator.integers(18, 80, 200), generator.normal(size=200)])
         page = open_report(
-            LHTClassifier().fit(X, X[:, 0] + 20 * X[:, 1] > 50), X, X[:, 0] + 20 * X[:, 1] > 50
+            lhtree.LHTClassifier().fit(X, X[:, 0] + 20 * X[:, 1] > 50), X, X[:, 0] + 20 * X[:, 1] > 50
         )
         slider = page.locator(".field:has(#value-0) input[type=range]")
         for place in (1, 250, 333, 777):
@@ -131,7 +124,7 @@ class TestRowExplorer:
     def test_wrong_predictions_are_said_to_be_wrong(self, open_report):
         X, y = make_clouds(150, 4, 3)
         y = np.roll(y, 1) * (np.arange(150) < 40) + y * (np.arange(150) >= 40)
-        model = LHTClassifier(max_depth=1).fit(X, y)
+        model = lhtree.LHTClassifier(max_depth=1).fit(X, y)
         page = open_report(model, X, y)
         row = page.evaluate("lhtree.facts.samples.row[0]")
         (said,) = model.predict(X[row : row + 1])
@@ -146,14 +139,14 @@ class TestRowExplorer:
         assert "wrong" not in page.locator("#answer").text_content()
 
     def test_pages_of_compact_trees_have_probabilities_instead_of_wolf(self, open_report, two):
-        page = open_report(CompactLHTClassifier().fit(*two), *two)
+        page = open_report(lhtree.CompactLHTClassifier().fit(*two), *two)
         text = page.locator("main").text_content()
         assert "WOLF" not in text
         assert "probabilities of the predicted class" in plain(text)
 
     def test_every_step_of_a_slider_moves_within_the_training_range(self, open_report, two):
         X, y = two[0] + 1e5, two[1]
-        page = open_report(LHTClassifier().fit(X, y), X, y)
+        page = open_report(lhtree.LHTClassifier().fit(X, y), X, y)
         feature = int(page.locator("#row input[type=text]").first.get_attribute("data-feature"))
         steps = [0, 1, 2, *range(490, 510), 999, 1000]
         seen = page.locator("#row input[type=range]").first.evaluate(
@@ -179,9 +172,9 @@ class TestRowExplorer:
         sample_weight = np.where(y == 1, 3.0, 1.0) if kind == "sample weights" else None
         class_weight = None if kind in ("counted", "sample weights") else "balanced"
         model = {
-            "one leaf": LHTClassifier(gamma=1000, class_weight=class_weight),
-            "forest": LHForestClassifier(n_estimators=5, class_weight=class_weight, random_state=0),
-        }.get(kind, LHTClassifier(gamma=2, class_weight=class_weight))
+            "one leaf": lhtree.LHTClassifier(gamma=1000, class_weight=class_weight),
+            "forest": lhtree.LHForestClassifier(n_estimators=5, class_weight=class_weight, random_state=0),
+        }.get(kind, lhtree.LHTClassifier(gamma=2, class_weight=class_weight))
         page = open_report(model.fit(X, y, sample_weight=sample_weight), X, y)
         view = model.trees_[0]
         share = words.percent(view.n_target[0] / view.weight[0])

@@ -13,15 +13,7 @@ import pytest
 GOLDEN = Path(__file__).with_name("warnings.json")
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from lhtree import (  # noqa: E402
-    AdditiveLHTClassifier,
-    CompactLHTClassifier,
-    LHBoostClassifier,
-    LHBoostRegressor,
-    LHForestClassifier,
-    LHForestRegressor,
-    LHTClassifier,
-)
+import lhtree  # noqa: E402
 from lhtree.reports import _warnings  # noqa: E402
 from lhtree.reports._warnings import correlate, is_numbering  # noqa: E402
 from support.clouds import make_clouds  # noqa: E402
@@ -34,27 +26,27 @@ def draw():
 
 def plain():
     X, y = make_clouds(400, 4, 2, seed=1)
-    model = LHTClassifier(gamma=50, min_samples_leaf=10).fit(X[:200], y[:200])
+    model = lhtree.LHTClassifier(gamma=50, min_samples_leaf=10).fit(X[:200], y[:200])
     return model, X[:200], y[:200], (X[200:], y[200:])
 
 
 def few_rows():
     X, y = make_clouds(99, 4, 2)
     y = np.where(np.arange(99) < 5, 2, y)
-    return LHTClassifier().fit(X, y), X, y
+    return lhtree.LHTClassifier().fit(X, y), X, y
 
 
 def imbalance():
     X, y = make_clouds(1000, 3, 10)
     y = (y == 0).astype(int)
-    return LHTClassifier().fit(X, y), X, y
+    return lhtree.LHTClassifier().fit(X, y), X, y
 
 
 def constant_and_missing():
     X, y = make_clouds(200, 5, 2)
     X = np.column_stack([X, np.ones(len(X)), np.full(len(X), np.nan), X[:, 0]])
     X[::10, 0] = np.nan
-    return LHTClassifier().fit(X, y), X, y
+    return lhtree.LHTClassifier().fit(X, y), X, y
 
 
 def ids():
@@ -68,23 +60,23 @@ def ids():
     frame.columns = frame.columns.astype(str)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the model ignores the column "code"
-        return LHTClassifier().fit(frame, y), frame, y
+        return lhtree.LHTClassifier().fit(frame, y), frame, y
 
 
 def leak():
     X, y = make_clouds(200, 5, 3)
     X = np.column_stack([X, (y != 1) + 0.1 * draw().random(len(y))])
-    return LHTClassifier().fit(X, y), X, y
+    return lhtree.LHTClassifier().fit(X, y), X, y
 
 
 def tiny_leaves():
     X, y = make_clouds(200, 5, 2)
-    return LHTClassifier(gamma=1).fit(X, y), X, y
+    return lhtree.LHTClassifier(gamma=1).fit(X, y), X, y
 
 
 def forest_with_tiny_leaves():
     X, y = make_clouds(200, 5, 2)
-    return LHForestClassifier(n_estimators=3, gamma=1, random_state=0).fit(X, y), X, y
+    return lhtree.LHForestClassifier(n_estimators=3, gamma=1, random_state=0).fit(X, y), X, y
 
 
 def noise(model, n_copies=0):
@@ -98,7 +90,7 @@ def noise(model, n_copies=0):
 def one_class_held_out():
     X, y = make_clouds(200, 3, 2)
     shifted = X[y == 0] + 50 * (X[y == 1] - X[y == 0])
-    return LHTClassifier().fit(X, y), X, y, (shifted, y[y == 0])
+    return lhtree.LHTClassifier().fit(X, y), X, y, (shifted, y[y == 0])
 
 
 def hostile_names():
@@ -106,7 +98,7 @@ def hostile_names():
     X[:] = 1.0
     X[:, 11] = y
     frame = pd.DataFrame(X, columns=[*HOSTILE[:-2], "ten", "eleven"])
-    return LHTClassifier().fit(frame, y), frame, y
+    return lhtree.LHTClassifier().fit(frame, y), frame, y
 
 
 def long_names():
@@ -115,20 +107,20 @@ def long_names():
     X[::3, 0] = np.nan
     frame = pd.DataFrame(X, columns=[f"{'long ' * 12}{n}" for n in range(X.shape[1])])
     y = np.array([f"{'class ' * 10}{code}" for code in y])
-    return LHTClassifier().fit(frame, y), frame, y
+    return lhtree.LHTClassifier().fit(frame, y), frame, y
 
 
 def boosted():
     X, _ = make_clouds(200, 5, 2)
     X[::5, 1] = np.nan
     y = (np.arange(200) % 11 == 0).astype(int)
-    return LHBoostClassifier(3, random_state=0).fit(X, y), X, y
+    return lhtree.LHBoostClassifier(3, random_state=0).fit(X, y), X, y
 
 
 def additive():
     X, y = make_clouds(200, 3, 2)
     X[::5, 1] = np.nan
-    return AdditiveLHTClassifier(0, n_bags=2, max_iter=20, random_state=0).fit(X, y), X, y
+    return lhtree.AdditiveLHTClassifier(0, n_bags=2, max_iter=20, random_state=0).fit(X, y), X, y
 
 
 def regression(model):
@@ -147,18 +139,20 @@ SCENARIOS = {
     "leak": leak,
     "tiny leaves": tiny_leaves,
     "forest with tiny leaves": forest_with_tiny_leaves,
-    "gap": lambda: noise(LHTClassifier(gamma=1)),
-    "gap of a compact tree": lambda: noise(CompactLHTClassifier(penalty=0.01)),
-    "gap of a boosted model": lambda: noise(LHBoostClassifier(50, learning_rate=0.5, random_state=0)),
-    "copies": lambda: noise(LHTClassifier(gamma=1), 7),
-    "one copy": lambda: noise(LHTClassifier(gamma=1), 1),
+    "gap": lambda: noise(lhtree.LHTClassifier(gamma=1)),
+    "gap of a compact tree": lambda: noise(lhtree.CompactLHTClassifier(penalty=0.01)),
+    "gap of a boosted model": lambda: noise(lhtree.LHBoostClassifier(50, learning_rate=0.5, random_state=0)),
+    "copies": lambda: noise(lhtree.LHTClassifier(gamma=1), 7),
+    "one copy": lambda: noise(lhtree.LHTClassifier(gamma=1), 1),
     "one class held out": one_class_held_out,
     "hostile names": hostile_names,
     "long names": long_names,
     "boosted": boosted,
     "additive": additive,
-    "regression": lambda: regression(LHForestRegressor(10, random_state=0)),
-    "quantile": lambda: regression(LHBoostRegressor("quantile", quantile=0.9, max_iter=30, random_state=0)),
+    "regression": lambda: regression(lhtree.LHForestRegressor(10, random_state=0)),
+    "quantile": lambda: regression(
+        lhtree.LHBoostRegressor("quantile", quantile=0.9, max_iter=30, random_state=0)
+    ),
 }
 
 

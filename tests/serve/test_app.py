@@ -155,12 +155,10 @@ class TestLog:
         ]
         assert other[1].after["detail"][0]["kind"] == "unseen_category"
 
-    def test_other_files_are_rejected(self, folder, tmp_path, rejects):
-        loaded = load_model(folder / "loans.lht")
+    def test_other_files_are_rejected(self, service, tmp_path, rejects):
         for content in ("{", "[]", '{"action": "delete"}'):
             (tmp_path / "log.jsonl").write_text(content)
-            with rejects:
-                list(replay(tmp_path / "log.jsonl", loaded))
+            rejects(list, replay(tmp_path / "log.jsonl", service.loaded))
 
     def test_a_moved_log_is_opened_anew(self, tmp_path):
         path = tmp_path / "log.jsonl"

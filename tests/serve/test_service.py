@@ -210,10 +210,8 @@ class TestFindings:
 def test_bad_requests_are_rejected(loans, tmp_path, rejects):
     of_numbers = load_model(save_model("boost of numbers", tmp_path))
     for request in ([], {}, {"rows": {}}, {"rows": []}, {"row": [ROW]}):
-        with rejects:
-            loans.predict(request)
-    with rejects:
-        Loaded(loans._file, "loans.lht", n_rows=2).predict({"rows": [ROW] * 3})
+        rejects(loans.predict, request)
+    rejects(Loaded(loans._file, "loans.lht", n_rows=2).predict, {"rows": [ROW] * 3})
     for more in (
         {"target": "unknown"},
         {"target": ["default"]},
@@ -226,15 +224,11 @@ def test_bad_requests_are_rejected(loans, tmp_path, rejects):
         {"counterfactuals": 1, "rising": ["purpose"]},
         {"change": 1},
     ):
-        with rejects:
-            loans.explain({"row": ROW, **more})
-    with rejects:
-        loans.explain({})
+        rejects(loans.explain, {"row": ROW, **more})
+    rejects(loans.explain, {})
     for to in (None, [None, None], [1], ["a", None], [2, 1]):
-        with rejects:
-            of_numbers.explain({"row": ROW, "counterfactuals": 1, "to": to})
-    with rejects:
-        of_numbers.explain({"row": ROW, "target": 3})
+        rejects(of_numbers.explain, {"row": ROW, "counterfactuals": 1, "to": to})
+    rejects(of_numbers.explain, {"row": ROW, "target": 3})
 
 
 class TestDates:

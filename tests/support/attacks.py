@@ -22,18 +22,6 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import lhtree
-from lhtree import (
-    document,
-    evaluate,
-    export_text,
-    inspect,
-    load,
-    load_scorer,
-    monitor,
-    report,
-    save,
-    weight_table,
-)
 from support import hostile, sealing
 from support.hostile import CLASSIFIERS, REGRESSORS, make_case, split_outputs
 
@@ -54,7 +42,7 @@ def attack_scores(case, random, folder):
     if learned.head.labels:
         np.testing.assert_allclose(found.sum(axis=1), 1.0, atol=1e-9)
     else:
-        assert evaluate(model, case.X, case.y, sample_weight=case.weight).to_dict()
+        assert lhtree.evaluate(model, case.X, case.y, sample_weight=case.weight).to_dict()
     sealing.check_scores(learned)
 
 
@@ -62,12 +50,12 @@ def attack_files(case, random, folder):
     """Loaded and pickled models predict the same; files of extreme numbers are rejected or predict finite numbers."""
     path = folder / "model.lht"
     expected = predict(case.model, case.rows)
-    save(case.model, path)
-    for other in (load(path), load_scorer(path), pickle.loads(pickle.dumps(case.model))):
+    lhtree.save(case.model, path)
+    for other in (lhtree.load(path), lhtree.load_scorer(path), pickle.loads(pickle.dumps(case.model))):
         np.testing.assert_array_equal(predict(other, case.rows), expected)
-    save(load(path), folder / "again.lht")
+    lhtree.save(lhtree.load(path), folder / "again.lht")
     assert (folder / "again.lht").read_bytes() == path.read_bytes()
-    json.dumps(inspect(path))
+    json.dumps(lhtree.inspect(path))
     for _ in range(3):
         sealing.check_sealed(sealing.exaggerate(path.read_bytes(), random))
 
@@ -125,8 +113,8 @@ def attack_counterfactuals(case, random, folder):
 def attack_descriptions(case, random, folder):
     """Trees can be printed in every form."""
     model = case.model
-    assert export_text(model)
-    assert repr(weight_table(model))
+    assert lhtree.export_text(model)
+    assert repr(lhtree.weight_table(model))
     assert repr(model.trees_[0])
     if model._model.compact is not None:
         assert str(model.rules())
@@ -137,16 +125,16 @@ def attack_report(case, random, folder):
     X, y = case.X, case.y
     if case.weight is not None:  # the model does not know a class whose rows weigh nothing
         X, y = X[case.weight > 0], y[case.weight > 0]
-    path = report(case.model, X, y, folder / "report.html", X_test=X, y_test=y)
+    path = lhtree.report(case.model, X, y, folder / "report.html", X_test=X, y_test=y)
     assert path.stat().st_size > 10_000
 
 
 def attack_document(case, random, folder):
     """A document about the file can be written, and rows can be compared with the training rows."""
-    save(case.model, folder / "model.lht")
-    path = document(folder / "model.lht", folder / "model.md")
+    lhtree.save(case.model, folder / "model.lht")
+    path = lhtree.document(folder / "model.lht", folder / "model.md")
     assert "## Data" in path.read_text(encoding="utf-8")
-    json.dumps(monitor(case.model, case.rows).to_dict(), allow_nan=False)
+    json.dumps(lhtree.monitor(case.model, case.rows).to_dict(), allow_nan=False)
 
 
 ATTACKS = {

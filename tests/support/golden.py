@@ -43,6 +43,11 @@ class Rejects:
     def __init__(self):
         self.errors = []
 
+    def __call__(self, function, /, *arguments, **options):
+        """Expect an error of a call."""
+        with self:
+            function(*arguments, **options)
+
     def __enter__(self):
         self._raises = pytest.raises((Exception, SystemExit))  # the golden file has its type
         return self._raises.__enter__()
@@ -63,7 +68,10 @@ class Rejects:
 
 @pytest.fixture
 def rejects(request, tmp_path):
-    """``with rejects:`` expects an error; ``LHTREE_RENEW=1 pytest`` on whole files writes the golden file."""
+    """``rejects(function, *arguments)`` or ``with rejects:`` expect an error.
+
+    ``LHTREE_RENEW=1 pytest`` on whole files writes the golden file.
+    """
     context = Rejects()
     yield context
     found = list(dict.fromkeys(error.replace(str(tmp_path), "<folder>") for error in context.errors))

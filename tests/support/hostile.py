@@ -8,21 +8,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 
-from lhtree import (
-    AdditiveLHTClassifier,
-    AdditiveLHTRegressor,
-    CompactLHTClassifier,
-    CompactLHTRegressor,
-    LHBoostClassifier,
-    LHBoostRegressor,
-    LHEnsembleClassifier,
-    LHEnsembleRegressor,
-    LHForestClassifier,
-    LHForestRegressor,
-    LHTClassifier,
-    LHTRegressor,
-    export_sql,
-)
+import lhtree
 from support import exports
 from support.exports import quote
 
@@ -127,9 +113,9 @@ def choose_classifier(random, kind, seed):
     calibrate = random.choice(np.array([None, "sigmoid", "isotonic"], dtype=object))
     one_hot = int(random.choice([1, 20]))
     if kind == "compact":
-        return CompactLHTClassifier(**choose_compact(random, [1, 2, 3, 15, None]), max_one_hot=one_hot)
+        return lhtree.CompactLHTClassifier(**choose_compact(random, [1, 2, 3, 15, None]), max_one_hot=one_hot)
     if kind == "boost":
-        return LHBoostClassifier(
+        return lhtree.LHBoostClassifier(
             int(random.integers(1, 5)),
             min_samples_leaf=1,
             leaf=str(random.choice(["auto", "linear"])),
@@ -139,9 +125,9 @@ def choose_classifier(random, kind, seed):
             random_state=seed,
         )
     if kind == "ensemble":
-        return LHEnsembleClassifier(**choose_ensemble(random), max_one_hot=one_hot, random_state=seed)
+        return lhtree.LHEnsembleClassifier(**choose_ensemble(random), max_one_hot=one_hot, random_state=seed)
     if kind == "additive":
-        return AdditiveLHTClassifier(**choose_additive(random), max_one_hot=one_hot, random_state=seed)
+        return lhtree.AdditiveLHTClassifier(**choose_additive(random), max_one_hot=one_hot, random_state=seed)
     direction = str(random.choice(["mean_difference", "fisher", "mixed"]))
     settings: dict[str, Any] = {
         "direction": direction,
@@ -155,10 +141,10 @@ def choose_classifier(random, kind, seed):
         "random_state": seed,
     }
     if kind == "tree":
-        return LHTClassifier(**settings)
+        return lhtree.LHTClassifier(**settings)
     if kind == "one tree":
         settings |= {"direction": "mixed", "membership": "constant", "multi_class": "one_tree"}
-    return LHForestClassifier(int(random.integers(1, 4)), **settings)
+    return lhtree.LHForestClassifier(int(random.integers(1, 4)), **settings)
 
 
 def choose_compact(random, digits):
@@ -198,10 +184,10 @@ def choose_regressor(random, kind, seed):
     """Return a regressor with random settings."""
     one_hot = int(random.choice([1, 20]))
     if kind == "compact regressor":
-        return CompactLHTRegressor(**choose_compact(random, [1, 3, None]), max_one_hot=one_hot)
+        return lhtree.CompactLHTRegressor(**choose_compact(random, [1, 3, None]), max_one_hot=one_hot)
     if kind == "boost regressor":
         loss = str(random.choice(["squared_error", "squared_error", "absolute_error", "poisson", "gamma"]))
-        return LHBoostRegressor(
+        return lhtree.LHBoostRegressor(
             loss,
             max_iter=int(random.integers(1, 5)),
             min_samples_leaf=1,
@@ -211,7 +197,7 @@ def choose_regressor(random, kind, seed):
         )
     if kind in ("quantiles", "responses"):
         quantile = [[0.1, 0.5, 0.9], [0.5], [0.25, 0.75]][random.integers(3)]
-        return LHBoostRegressor(
+        return lhtree.LHBoostRegressor(
             "quantile" if kind == "quantiles" else "squared_error",
             quantile=quantile if kind == "quantiles" else None,
             multi_output=str(random.choice(["one_tree", "one_per_output"])),
@@ -222,14 +208,16 @@ def choose_regressor(random, kind, seed):
             random_state=seed,
         )
     if kind == "ensemble regressor":
-        return LHEnsembleRegressor(**choose_ensemble(random), max_one_hot=one_hot, random_state=seed)
+        return lhtree.LHEnsembleRegressor(**choose_ensemble(random), max_one_hot=one_hot, random_state=seed)
     if kind == "additive regressor":
         loss = str(random.choice(["squared_error", "squared_error", "absolute_error", "poisson", "gamma"]))
-        return AdditiveLHTRegressor(loss, **choose_additive(random), max_one_hot=one_hot, random_state=seed)
+        return lhtree.AdditiveLHTRegressor(
+            loss, **choose_additive(random), max_one_hot=one_hot, random_state=seed
+        )
     if kind == "tree regressor":
-        return LHTRegressor(min_samples_leaf=2, pruning=0, max_one_hot=one_hot)
+        return lhtree.LHTRegressor(min_samples_leaf=2, pruning=0, max_one_hot=one_hot)
     membership = str(random.choice(["least_squares", "constant"]))
-    return LHForestRegressor(
+    return lhtree.LHForestRegressor(
         3, membership=membership, min_samples_leaf=2, max_one_hot=one_hot, random_state=seed
     )
 
@@ -358,7 +346,7 @@ def open_engine(dialect, server=None):
 def run_sql(case, dialect, server=None):
     """Return the result of an engine; None if the export is refused."""
     try:
-        query = export_sql(case.model, table=case.table, keys=[KEY], dialect=dialect)
+        query = lhtree.export_sql(case.model, table=case.table, keys=[KEY], dialect=dialect)
     except ValueError as error:
         if any(part in str(error) for part in ("rename", "too large", "ensemble")):
             return None
@@ -400,7 +388,7 @@ def check(case, folder, dialects=("sqlite", "duckdb"), server=None):
         if result is None:
             continue
         if isinstance(
-            model, (LHEnsembleClassifier, LHEnsembleRegressor)
+            model, (lhtree.LHEnsembleClassifier, lhtree.LHEnsembleRegressor)
         ):  # needs powers, which libraries round
             np.testing.assert_allclose(*_numbers(result, label, proba), rtol=1e-9, err_msg=way)
             continue

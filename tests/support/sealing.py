@@ -10,16 +10,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
-from lhtree import (
-    CompactLHTClassifier,
-    CompactLHTRegressor,
-    LHForestClassifier,
-    LHTClassifier,
-    inspect,
-    load,
-    load_scorer,
-    save,
-)
+import lhtree
 from lhtree.files.container import ModelFileError, parse
 from lhtree.files.model_file import check_file, pack
 from lhtree.model.records import Drawn, ForestRecord, Prototypes, ResponseRecord
@@ -27,7 +18,7 @@ from support.boosted import boosted_model
 from support.calibrations import make_calibration
 from support.clouds import make_clouds
 
-READERS = (load, load_scorer, inspect)
+READERS = (lhtree.load, lhtree.load_scorer, lhtree.inspect)
 REGRESSION_HEADER = {"estimator": "LHForestRegressor", "parameters": {}, "metadata": None}
 DTYPES = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "I8": "|i1"}
 # Finite numbers whose sums, products or quotients are not.
@@ -145,7 +136,7 @@ def saved(model, **keywords):
     """The bytes that ``save`` writes."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "model.lht"
-        save(model, path, **keywords)
+        lhtree.save(model, path, **keywords)
         return path.read_bytes()
 
 
@@ -153,7 +144,7 @@ def saved(model, **keywords):
 def small_forest():
     """The bytes of a forest with all that a file can hold."""
     X, y = make_clouds(60, 3, 3)
-    model = LHForestClassifier(
+    model = lhtree.LHForestClassifier(
         2, beta=0.1, oob_score=True, keep_prototypes=9, class_weight={0: 2.0}, random_state=1
     )
     return saved(model.fit(X, y), metadata={"note": "ä"})
@@ -163,14 +154,14 @@ def small_forest():
 def small_shares():
     """Return the bytes of a forest of trees of all classes, with smoothed leaves."""
     settings = {"direction": "mixed", "multi_class": "one_tree", "smoothing": 0.3, "min_samples_leaf": 3}
-    return saved(LHForestClassifier(2, **settings, random_state=0).fit(*make_clouds(60, 3, 3)))
+    return saved(lhtree.LHForestClassifier(2, **settings, random_state=0).fit(*make_clouds(60, 3, 3)))
 
 
 @cache
 def small_smoothed():
     """Return the bytes of a forest of two classes whose leaves have ranges."""
     settings = {"direction": "mixed", "smoothing": 0.3, "min_samples_leaf": 3}
-    return saved(LHForestClassifier(2, **settings, random_state=0).fit(*make_clouds(60, 3, 2)))
+    return saved(lhtree.LHForestClassifier(2, **settings, random_state=0).fit(*make_clouds(60, 3, 2)))
 
 
 @cache
@@ -188,14 +179,14 @@ def small_table():
     table = np.column_stack(
         [X.astype(object), np.array(["red", "green", None], dtype=object)[np.arange(40) % 3]]
     )
-    return saved(LHTClassifier(gamma=3, categorical_features=[2], keep_prototypes=5).fit(table, y))
+    return saved(lhtree.LHTClassifier(gamma=3, categorical_features=[2], keep_prototypes=5).fit(table, y))
 
 
 @cache
 def small_tree():
     """The bytes of a tree."""
     X, y = make_clouds(40, 2, 2)
-    return saved(LHTClassifier(gamma=3).fit(X, np.array(["no", "yes"])[y]))
+    return saved(lhtree.LHTClassifier(gamma=3).fit(X, np.array(["no", "yes"])[y]))
 
 
 @cache
@@ -215,14 +206,14 @@ def small_symmetric():
 @cache
 def small_compact():
     """Return the bytes of a compact tree with linear leaves."""
-    model = CompactLHTClassifier(max_passes=1, membership="linear", penalty=0.1)
+    model = lhtree.CompactLHTClassifier(max_passes=1, membership="linear", penalty=0.1)
     return saved(model.fit(*load_breast_cancer(return_X_y=True)))
 
 
 @cache
 def small_compact_regression():
     """Return the bytes of a compact tree that predicts a number, with linear leaves."""
-    model = CompactLHTRegressor(max_passes=1, membership="linear", max_leaf_nodes=4)
+    model = lhtree.CompactLHTRegressor(max_passes=1, membership="linear", max_leaf_nodes=4)
     return saved(model.fit(*load_diabetes(return_X_y=True)))
 
 

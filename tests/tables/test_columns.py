@@ -46,10 +46,8 @@ class TestWhichColumns:
     @pytest.mark.parametrize("setting", ["colour", 3, ["color"], [7], [1.5], [True], [], None])
     def test_settings_that_are_refused(self, colours, setting, rejects):
         X, y = colours
-        with rejects:
-            LHTClassifier(categorical_features=setting).fit(X, y)
-        with rejects:
-            LHTClassifier(categorical_features=["colour"]).fit(X.to_numpy(), y)
+        rejects(LHTClassifier(categorical_features=setting).fit, X, y)
+        rejects(LHTClassifier(categorical_features=["colour"]).fit, X.to_numpy(), y)
 
 
 class TestColumnsThatAreRefused:
@@ -58,24 +56,20 @@ class TestColumnsThatAreRefused:
         X, y = colours
         X = X.assign(bad=pd.Series(values, dtype=None if not isinstance(values, list) else object))
         for setting in ("from_dtype", ["colour"]):
-            with rejects:
-                LHTClassifier(categorical_features=setting).fit(X, y)
+            rejects(LHTClassifier(categorical_features=setting).fit, X, y)
 
     def test_objects(self, colours, rejects):
         X, y = colours
         for setting in ("from_dtype", ["colour"], ["colour", "bad"]):
-            with rejects:
-                LHTClassifier(categorical_features=setting).fit(X.assign(bad=[[1]] * 20), y)
+            rejects(LHTClassifier(categorical_features=setting).fit, X.assign(bad=[[1]] * 20), y)
 
     def test_names_that_collide(self, colours, rejects):
         X, y = colours
-        with rejects:
-            LHTClassifier().fit(X.assign(**{"colour = red": 1.0}), y)
+        rejects(LHTClassifier().fit, X.assign(**{"colour = red": 1.0}), y)
 
     def test_tables_of_missing_text_are_rejected(self, rejects):
         X = pd.DataFrame({"c": pd.Series([None] * 4, dtype="string")})
-        with rejects:
-            LHTClassifier().fit(X, [0, 1, 0, 1])
+        rejects(LHTClassifier().fit, X, [0, 1, 0, 1])
 
     def test_mixed_objects_if_they_are_named(self, colours):
         X, y = colours

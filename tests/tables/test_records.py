@@ -172,11 +172,9 @@ def test_bad_rows_are_rejected(model, scorer, rejects):
         [row, 1.0],
         {},
     ):
-        with rejects:
-            scorer.predict(bad)
+        rejects(scorer.predict, bad)
     model = LHForestClassifier(**model.get_params() | {"unseen": "error"}).fit(TABLE, LABELS)
-    with rejects:
-        model.predict([row, row | {"colour": "pink"}])
+    rejects(model.predict, [row, row | {"colour": "pink"}])
 
 
 numbers = st.one_of(
@@ -267,8 +265,7 @@ def test_numbers_in_categories_are_refused_as_in_large_frames(rejects):
     )
     frame = TABLE[["size", "colour"]].assign(size=pd.Categorical([1.0] * len(TABLE)))
     for n_rows in (1, 100):
-        with rejects:
-            model.predict(frame[:n_rows])
+        rejects(model.predict, frame[:n_rows])
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([np.float32, np.float64]), st.booleans())
@@ -294,5 +291,4 @@ def test_invalid_codes_are_rejected(rejects):
         (X, codes, -levels),
         (X, codes.T, levels),
     ):
-        with rejects:
-            lhtree._core.expand_levels(*bad)
+        rejects(lhtree._core.expand_levels, *bad)

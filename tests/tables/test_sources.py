@@ -89,12 +89,9 @@ class TestUnseen:
         for strict in (model, load_scorer(tmp_path / "model.lht")):
             np.testing.assert_array_equal(strict.predict_proba(absent), wanted)
             for table in (other, pl.from_arrow(pa.Table.from_pandas(other)), pa.Table.from_pandas(other)):
-                with rejects:
-                    strict.predict(table)
-        with rejects:
-            model.explain(other.iloc[1])
-        with rejects:
-            model.set_params(unseen="skip").predict(X)
+                rejects(strict.predict, table)
+        rejects(model.explain, other.iloc[1])
+        rejects(model.set_params(unseen="skip").predict, X)
 
     @pytest.mark.parametrize("learned", [["True", "False"], ["true", "false"]])
     def test_truth_values_that_were_learned_as_text(self, learned):
@@ -115,8 +112,7 @@ def test_all_refused_columns_are_named(rejects):
     days = pd.to_timedelta([1] * 300)
     mixed = pd.Series(["a", 1] * 150, dtype=object)
     frame = pd.DataFrame({"day": days, "size": 1.0, "mix": mixed})
-    with rejects:
-        LHTClassifier().fit(frame, np.arange(300) % 2)
+    rejects(LHTClassifier().fit, frame, np.arange(300) % 2)
 
 
 def test_exact_arrays_are_not_copied():

@@ -147,8 +147,7 @@ class TestModels:
         assert prior == pytest.approx((y == "late").mean(), rel=1e-9)
         np.testing.assert_array_equal(own._model.encoding.encode(new)[:, 0], prior)
         assert own._model.encoding.decode(own._model.encoding.encode(new)[0])["carrier"] == UNSEEN_LEVEL
-        with rejects:
-            own.set_params(unseen="error").predict(new)
+        rejects(own.set_params(unseen="error").predict, new)
 
     def test_rows_of_weight_0_do_not_count(self, model, flights):
         X, y = flights
@@ -213,8 +212,7 @@ def test_max_one_hot(flights, rejects):
     for max_one_hot, n_features in ((255, model._model.n_features), (59, 2)):
         boosted = lhtree.LHBoostRegressor(max_iter=2, max_one_hot=max_one_hot).fit(X, np.arange(len(y)) * 1.0)
         assert boosted._model.n_features == n_features
-    with rejects:
-        LHTClassifier(max_one_hot=-1).fit(X, y)
+    rejects(LHTClassifier(max_one_hot=-1).fit, X, y)
 
 
 def test_a_warm_start_keeps_the_statistics(flights):
