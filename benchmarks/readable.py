@@ -240,8 +240,12 @@ class Page:
         for model in self.models:
             counts = {len(self.results[name, model]) for name in self.names if (name, model) in self.results}
             told = " or ".join(str(count) for count in sorted(counts))
-            number = version_key(model).removeprefix(f"{ALL_MODELS[model].package}-").partition("-")[0]
-            rows.append([TITLES[model], told, f"{ALL_MODELS[model].package} {number}"])
+            package = ALL_MODELS[model].package
+            # Ours are named by their builds, below the tables.
+            library = (
+                package if package == "lhtree" else version_key(model).replace(f"{package}-", f"{package} ")
+            )
+            rows.append([TITLES[model], told, library])
         return markdown_table("model | splits of each set | library", rows)
 
     def draw(self, docs: Docs) -> None:
