@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from .common import data as datasets
-from .common.draw import draw_differences, make_axes, save
+from .common.draw import draw_differences
 from .common.models import ENSEMBLES, MODELS, OURS, PEERS, TITLES, name_in_a_sentence
 from .common.pages import Docs, markdown_table
 from .common.results import Result, Results, Task, values
@@ -226,32 +226,8 @@ class Page:
             said.append(f"the {title} is that of {name_in_a_sentence(first)}, {found[first]:.4f}{beside}")
         return f"**On the nine data sets {'; '.join(said)}.**"
 
-    def draw(self, docs: Docs) -> None:
-        """Draw accuracies as a table whose colour is the distance from the best of the row."""
-        found = np.array(
-            [[self.mean(name, model, "accuracy") for model in self.models] for name in self.names]
-        )
-        figure, grid = make_axes(1, 1, 1.05 * len(self.models) + 1.5, 0.42 * len(self.names) + 2.2)
-        ax = grid[0, 0]
-        gaps = np.nanmax(found, axis=1, keepdims=True) - found
-        ax.imshow(np.clip(gaps, 0, 0.03), cmap="Blues_r", aspect="auto", vmin=-0.01, vmax=0.03)
-        for (i, j), value in np.ndenumerate(found):
-            if np.isfinite(value):
-                colour = "white" if gaps[i, j] < 0.008 else "black"
-                weight = "bold" if gaps[i, j] == 0 else "normal"
-                ax.text(j, i, f"{value:.4f}", ha="center", va="center", color=colour, weight=weight)
-        ax.set_xticks(
-            range(len(self.models)), [TITLES[model] for model in self.models], rotation=40, ha="left"
-        )
-        ax.xaxis.tick_top()
-        ax.set_yticks(range(len(self.names)), self.names)
-        ax.set_title("Test accuracy, mean over the splits", pad=12)
-        ax.tick_params(length=0)
-        save(figure, docs.pages, "accuracy")
-
     def render(self, docs: Docs) -> dict[str, str]:
-        """Draw the pictures and return the tables by their marks."""
-        self.draw(docs)
+        """Draw the picture and return the tables by their marks."""
         return {
             "verdict": self.conclude(),
             "accuracy": self.means("accuracy"),

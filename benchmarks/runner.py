@@ -197,7 +197,8 @@ class Fits(Question):
         for model in args.unchanged:
             if model in keys:
                 older.setdefault(keys[model], []).append(TITLES.get(model, model))
-        return older | super().builds(args)
+        ours = {model for model, key in keys.items() if key.startswith("lhtree-")}
+        return older if ours and ours <= set(args.unchanged) else older | super().builds(args)
 
     def _fit(self, tasks: Sequence[Task], n_jobs: int) -> None:
         missing = [task for task in tasks if not task.path.exists()]

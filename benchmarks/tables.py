@@ -3,7 +3,7 @@
 import argparse
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -89,8 +89,8 @@ class Ranks:
         found = values(self.results, name, model, metric)
         return float(np.mean(found)) if found else math.nan
 
-    def means(self, metric: str, digits: int = 4) -> str:
-        """Return a table of means: tables down, models across; the best is bold."""
+    def means(self, metric: str, digits: int = 4, shown: Collection[str] | None = None) -> str:
+        """Return a table of means: tables down, models across, all or those shown; the best of all is bold."""
         sign = _SIGNS.get(metric, 1.0)
         rows = []
         for name in self.sources:
@@ -98,8 +98,11 @@ class Ranks:
             best = max(range(len(found)), key=lambda i: sign * found[i])
             cells = [f"{value:.{digits}f}" for value in found]
             cells[best] = f"**{cells[best]}**"
-            rows.append([name, *cells])
-        return markdown_table(["table", *(TITLES[model] for model in self.models)], rows)
+            rows.append([name, *(cells[i] for i in self._places(shown))])
+        return markdown_table(["table", *(TITLES[self.models[i]] for i in self._places(shown))], rows)
+
+    def _places(self, shown: Collection[str] | None) -> list[int]:
+        return [i for i, model in enumerate(self.models) if shown is None or model in shown]
 
     def ranks(self, metric: str) -> dict[str, float]:
         """Mean rank of every model over the tables; equal values share their rank."""

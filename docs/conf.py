@@ -97,7 +97,10 @@ def write_live_report(app: Any, exception: Exception | None) -> None:
 
 
 def mark_cells(app: Any, doctree: nodes.document) -> None:
-    """Mark cells of tables as short or long, whose widths differ (site.css), and break long words of headings."""
+    """Mark wide tables, and cells as short or long, whose sizes differ (site.css); break long words of headings."""
+    for group in doctree.findall(nodes.tgroup):
+        if group["cols"] >= 8:
+            group.parent["classes"].append("wide")
     for cell in doctree.findall(nodes.entry):
         n_characters = len(cell.astext())
         if n_characters <= 16:
@@ -112,7 +115,7 @@ def mark_cells(app: Any, doctree: nodes.document) -> None:
 def _allow_breaks(text: str) -> str:
     """Return a heading whose long words may be broken before a capital: HistGradient, Boosting."""
     words = [
-        re.sub("(?<=[a-z])(?=[A-Z])", "\u200b", word) if len(word) > 12 else word for word in text.split(" ")
+        re.sub("(?<=[a-z])(?=[A-Z])", "\u200b", word) if len(word) > 11 else word for word in text.split(" ")
     ]
     return " ".join(words)
 

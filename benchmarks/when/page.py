@@ -40,10 +40,10 @@ def _cells(row: tuple[float, list[float], Mean, str]) -> list[str]:
     bayes, means, gap, best = row
     shown = [f"**{100 * value:.1f}**" if value == max(means) else f"{100 * value:.1f}" for value in means]
     gap_text = f"{say_verdict(gap)}: {TITLES[best]}"
-    return [f"{100 * bayes:.1f}", *shown, gap_text]
+    return [gap_text, f"{100 * bayes:.1f}", *shown]
 
 
-_HEAD = ["Bayes", *(TITLES[model] for model in COMPARED), "boosted vs. best peer"]
+_HEAD = ["boosted vs. best peer", "Bayes", *(TITLES[model] for model in COMPARED)]
 
 
 def table_sweeps(results: Results) -> str:
