@@ -20,7 +20,7 @@ from ._parameters import refuse
 from .estimators.persist import load, save
 from .model.model import Model, read
 from .scorer import Scorer, load_scorer
-from .serve.columns import describe_columns
+from .serve.rows import describe_columns
 
 FLAVOR_NAME = "lhtree"
 _FILE = "model.lht"

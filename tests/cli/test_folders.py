@@ -6,7 +6,6 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from lhtree.cli import _output
 from support.shop import fail, fit_models, make_table, shop, succeed  # noqa: F401
 
 pytestmark = pytest.mark.usefixtures("shop")
@@ -47,7 +46,7 @@ def test_folder_is_one_table(capsys, table):
 
 
 def test_folder_is_written_atomically(capsys, table, monkeypatch):
-    monkeypatch.setattr(_output, "_PART_BYTES", 2000)
+    monkeypatch.setattr("lhtree.cli.predict._PART_BYTES", 2000)
     succeed(capsys, "predict", "model.lht", "data", "--keep-all", "--batch-rows", 50, "--out", "out/")
     assert len(os.listdir("out")) > 1
     out = read_folder("out")

@@ -7,8 +7,7 @@ import pytest
 import uvicorn
 
 import lhtree
-from lhtree.serve.decisions import DecisionLog
-from lhtree.serve.service import Limits, Service
+from lhtree.serve.service import DecisionLog, Limits, Service
 from support.shop import fail, run, shop, succeed  # noqa: F401
 
 pytestmark = pytest.mark.usefixtures("shop")

@@ -23,8 +23,8 @@ from lhtree.draw.scene import (
     fit_text,
     move,
     wrap,
+    write_svg,
 )
-from lhtree.draw.svg import write_svg
 from support import pictures
 
 pytestmark = pytest.mark.usefixtures("closing")

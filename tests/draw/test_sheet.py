@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 import lhtree
 from lhtree.describe.outline import CATEGORY, read_outline
 from lhtree.draw.scene import POINT, Group, Text, find_bottom, find_width, fit_text
-from lhtree.draw.sheet import _write_html, compose
-from lhtree.draw.sheet_facts import SheetFacts, find_facts, follow
+from lhtree.draw.sheet import SheetFacts, _write_html, compose, find_facts, follow
 from lhtree.model.numbers import ALL_DIGITS, write_value
 from lhtree.scorer import Scorer
 from support.compact import LONG, make_customers, make_model, make_outline, turn_over

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lhtree import LHBoostRegressor, inspect, load, save
-from lhtree.files.levels import MOST_TERMS, expand_levels, fold_levels
+from lhtree.files.arrays import MOST_TERMS, expand_levels, fold_levels
 from lhtree.model.trees import join_trees
 from support.boosted import boosted_model, fit_boosted
 from support.clouds import make_clouds

@@ -5,8 +5,8 @@ import pandas as pd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lhtree.dask._estimators import merge_summaries
 from lhtree.dask._rows import take
-from lhtree.dask._table import merge_summaries
 from lhtree.tables.frames import take_table
 from lhtree.tables.learn import TableSummary, Wanted, learn_encoding
 from lhtree.tables.rows import EncodedRows

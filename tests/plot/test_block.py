@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from lhtree import LHTClassifier, plot_block
 from lhtree.model.model import read
-from lhtree.plot._block import _find_edges, find_rows
+from lhtree.plot._tree import _find_edges, find_rows
 from support import pictures
 
 pytestmark = pytest.mark.usefixtures("closing")

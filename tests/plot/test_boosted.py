@@ -7,9 +7,9 @@ from sklearn.metrics import log_loss
 
 from lhtree import LHBoostClassifier, plot_block, plot_membership, plot_path, plot_rounds, plot_tree
 from lhtree.describe.palette import AGAINST, FOR
-from lhtree.plot._block import find_rows
-from lhtree.plot._curves import find_losses
+from lhtree.plot._evaluation import find_losses
 from lhtree.plot._path import find_rungs
+from lhtree.plot._tree import find_rows
 from support import pictures
 from support.boosted import fit_boosted
 

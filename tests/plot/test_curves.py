@@ -4,7 +4,7 @@ import pytest
 
 from lhtree import plot_coverage
 from lhtree.evaluation.decisions import coverage_curve
-from lhtree.plot._curves import find_limits
+from lhtree.plot._evaluation import find_limits
 from support import pictures
 
 pytestmark = pytest.mark.usefixtures("closing")

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from lhtree import LHBoostRegressor, plot_block, plot_membership, plot_path, plot_rounds, plot_tree
-from lhtree.plot._block import find_rows
-from lhtree.plot._curves import find_losses
+from lhtree.plot._evaluation import find_losses
 from lhtree.plot._path import find_rungs
+from lhtree.plot._tree import find_rows
 from support.pictures import find_flaws, written
 from support.regressions import KINDS, fit_regression, make_houses
 

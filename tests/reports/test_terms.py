@@ -6,7 +6,7 @@ import pytest
 from sklearn.datasets import load_wine
 
 from lhtree import AdditiveLHTClassifier, AdditiveLHTRegressor
-from lhtree.reports._terms import _count_bars
+from lhtree.reports._trees import _count_bars
 from support.additive import FAST, make_people
 from support.browser import unfold
 from support.reports import make_summary

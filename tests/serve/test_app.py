@@ -13,8 +13,7 @@ import pytest
 import schemathesis
 
 from lhtree.serve import Limits, Service, build_app
-from lhtree.serve.decisions import DecisionLog, replay
-from lhtree.serve.service import load_model
+from lhtree.serve.service import DecisionLog, load_model, replay
 from support.serving import ROW, ask, ask_json, save_dated, save_model, serving
 from support.waiting import wait_until
 

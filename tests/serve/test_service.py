@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import lhtree
-from lhtree.serve.columns import describe_columns, make_example
-from lhtree.serve.schema import describe_api
+from lhtree.serve.app import describe_api
+from lhtree.serve.rows import describe_columns, make_example
 from lhtree.serve.service import Limits, Loaded, Refused, Service, load_model
 from support.serving import MODELS, ROW, fit_model, make_loans, save_dated, save_model
 

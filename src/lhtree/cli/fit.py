@@ -32,13 +32,16 @@ from ._estimator import (
     Kind,
     Model,
     build,
+    describe,
+    describe_table,
+    hold_out,
+    order_rows,
     read_given,
     read_number,
     read_quantiles,
+    show_fit,
 )
 from ._files import add_provenance, check_place
-from ._fit_summary import describe, describe_table, show_fit
-from ._holdout import hold_out, order_rows
 from ._show import note, show_json, write_bytes
 
 EXAMPLES = (

@@ -13,9 +13,8 @@ from typing import Annotated, Any
 import typer
 
 from .._extras import import_extra
-from ..serve.decisions import DecisionLog
-from ..serve.decisions import replay as repeat
-from ..serve.service import Limits, Service, load_model
+from ..serve.service import DecisionLog, Limits, Service, load_model
+from ..serve.service import replay as repeat
 from ._errors import ExitCode, Problem, describe, reading
 from ._options import Json, ModelFile, Quiet
 from ._show import note, show_json

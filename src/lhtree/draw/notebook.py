@@ -9,8 +9,7 @@ from ..explain._columns import find_importances
 from ..model.model import Model
 from ..model.numbers import write_share
 from ..model.views import TreeView, TreeViews
-from .scene import Scene, fit_text
-from .svg import clean, write_svg
+from .scene import Scene, clean, fit_text, write_svg
 from .tree import AnyDrawing, make_drawing
 
 _PIXELS = 4.0  # per millimetre: letters are a little larger than in a plot

@@ -13,8 +13,7 @@ from .. import _core
 from .._core import Scorer
 from .._parameters import REGRESSION_LOSSES, draw_seed, is_real, refuse
 from ..describe.curves import Curve, Surface, read_curves, read_surfaces
-from ..describe.formulas import write_formula
-from ..describe.points import PointsTable, name_scales, round_terms
+from ..describe.points import PointsTable, name_scales, round_terms, write_formula
 from ..grow.additive import AdditiveSettings, fit_additive
 from ..grow.boosting import code_fit, warn_opposed
 from ..grow.training import Training

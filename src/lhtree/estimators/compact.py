@@ -18,10 +18,9 @@ from .._parameters import (
     is_auto,
     refuse,
 )
-from ..grow.compact import CompactPlan, count_tasks, grow, measure_fit, settle
+from ..grow.compact import CompactPlan, choose_penalty, count_pilots, count_tasks, grow, measure_fit, settle
 from ..grow.compact_trees import build_trees
 from ..grow.forest import count_kept, keep_rows
-from ..grow.penalty import choose_penalty, count_pilots
 from ..grow.rounding import round_to_scale
 from ..grow.training import Training, shift
 from ..model.profile import Profiler

@@ -15,7 +15,7 @@ from .._extras import import_extra
 from .._parameters import choose, is_real, refuse
 from ..model.model import read
 from ..tables.labels import check_sample_weight, encode_known, find_class
-from .curves import CoverageCurve, find_sureness, measure_coverage
+from .classification import CoverageCurve, find_sureness, measure_coverage
 from .measures import predicts_number
 
 if TYPE_CHECKING:

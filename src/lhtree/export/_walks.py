@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.levels import find_levels
 from ..model.model import CLIP, Model
 from ..model.shares import list_memberships
-from ..model.trees import Trees
+from ..model.trees import Trees, find_levels
 
 # The values of a row are stored in planes, each with one value per feature. Blocks of several features and slopes read
 # the clipped plane. Blocks of one feature read a plane that differs in the value that replaces missing ones.

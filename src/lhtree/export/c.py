@@ -17,8 +17,7 @@ from .._parameters import refuse
 from .._write import write_whole
 from ..model.model import CLIP, Model, read
 from ..tables.labels import check_text
-from ._c_ensemble import write_ensemble
-from ._c_links import LINKS, Wolf, array, doubles, strings
+from ._c_links import LINKS, Wolf, array, doubles, strings, write_ensemble
 from ._walks import MISSING, Walks, find_walks
 
 _MOST_TERMS = 2**32 - 1

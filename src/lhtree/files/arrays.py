@@ -1,4 +1,4 @@
-"""The arrays of a model file, and their checks.
+"""The arrays of a model file, and their checks; symmetric trees have arrays by level in place of arrays by block.
 
 The arrays of the trees are the fields of :class:`lhtree.model.trees.Trees`; the core checks those that scoring reads.
 """
@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.joint import MOST_FEATURES
-from ..model.trees import SCHEMA, Array
+from ..model.profile import MOST_FEATURES
+from ..model.trees import SCHEMA, Array, CompleteTrees, find_places, find_ptr
 from .container import ModelFileError, check
-from .levels import LEVEL_ARRAYS, measure_levels
 
 Arrays = dict[str, NDArray[Any]]
+MOST_LEVELS = 24
+MOST_TERMS = 16  # a level is repeated in up to half as many blocks as the tree has: a bound for the memory
 
 
 def _optional(
@@ -23,6 +24,172 @@ def _optional(
 ) -> Array:
     """Describe an array that a model may lack; its default value is not used."""
     return Array(dtype, axis, about, points_to, default=0.0, is_scored=is_scored)
+
+
+# Arrays of symmetric trees, in place of arrays by block.
+LEVEL_ARRAYS = {
+    "depth": _optional("i4", "tree", "number of levels above the leaves of a symmetric tree", is_scored=True),
+    "level_offset": _optional(
+        "f8", "level", "offset of the hyperplane that all blocks of the level share", is_scored=True
+    ),
+    "level_missing": _optional("i1", "level", "its side of missing values", is_scored=True),
+    "level_ptr": _optional("i8", "level", "its first weight", points_to="term", is_scored=True),
+    "level_feature": _optional("i4", "term", "features of a level, ascending", is_scored=True),
+    "level_weight": _optional("f4", "term", "their weights", is_scored=True),
+    "level_share": _optional("f4", "term", "share of the gain that goes to the feature"),
+    "branch_gain": _optional("f8", "branch", "decrease of the loss in every branching block"),
+    "leaf_samples": _optional(
+        "i4", "leaf", "training rows; those of a branching block are the sum over its leaves"
+    ),
+    "leaf_weight": _optional("f8", "leaf", "their weight; the number of rows if not given"),
+    "leaf_low": _optional("f8", "leaf", "low of a leaf; the intercept if not given …", is_scored=True),
+    "leaf_high": _optional("f8", "leaf", "… and high", is_scored=True),
+    "leaf_ptr": _optional(
+        "i8",
+        "leaf",
+        "first slope of every leaf; no leaf is linear if not given",
+        points_to="slope",
+        is_scored=True,
+    ),
+}
+_REQUIRED = {
+    name for name in LEVEL_ARRAYS if name not in ("leaf_weight", "leaf_low", "leaf_high", "leaf_ptr")
+}
+_SLOPE_ARRAYS = ("membership_feature", "membership_slope", "membership_mean")
+# Arrays that both forms have, and arrays that other files have instead of those by level.
+_KEPT = {"target", "intercept", "value", *_SLOPE_ARRAYS}
+_REPLACED = {
+    *("block_ptr", "left", "n_samples", "weight", "offset", "low", "high", "missing", "gain"),
+    *("hyperplane_ptr", "hyperplane_feature", "hyperplane_weight", "hyperplane_share", "membership_ptr"),
+    *("value_ptr", "value_class"),
+}
+
+
+def measure_levels(arrays: Arrays) -> dict[str, int]:
+    """Return the sizes of the axes of symmetric trees, and check that no array of other trees is given."""
+    twice = sorted(_REPLACED & arrays.keys())
+    check(not twice, f"it has arrays by level and {', '.join(twice)}")
+    missing = sorted(({"target", "intercept"} | _REQUIRED) - arrays.keys())
+    check(not missing, f"it has no arrays {', '.join(missing)}")
+    depth = arrays["depth"]
+    is_depth = depth.dtype == np.int32 and depth.ndim == 1 and len(depth) > 0
+    is_valid = is_depth and bool(((depth >= 0) & (depth <= MOST_LEVELS)).all())
+    check(is_valid, f"depth does not consist of numbers from 0 to {MOST_LEVELS}")
+    n_trees, n_leaves = len(depth), int(np.left_shift(1, depth, dtype=np.int64).sum())
+    return {
+        "level": int(depth.sum()),
+        "leaf": n_leaves,
+        "branch": n_leaves - n_trees,
+        "block": 2 * n_leaves - n_trees,
+    }
+
+
+def fold_levels(arrays: Arrays) -> Arrays:
+    """Return the arrays of symmetric trees by level and leaf; other trees are unchanged."""
+    sizes = np.diff(arrays["block_ptr"])
+    depth = np.log2(sizes + 1).astype(np.int32) - 1
+    trees = CompleteTrees(depth)
+    optional = {"membership_mean", "value", "value_ptr", "value_class"}
+    is_complete = (
+        arrays.keys() | optional == _KEPT | _REPLACED
+        and np.array_equal(arrays["block_ptr"], trees.block_ptr)
+        and np.array_equal(arrays["left"], trees.left)
+        and depth.max() <= MOST_LEVELS
+    )
+    if not is_complete:
+        return arrays
+    first, leaves = trees.first, trees.leaves
+    weights = np.diff(arrays["hyperplane_ptr"])[first]
+    slopes = np.diff(arrays["membership_ptr"])[leaves]
+    if weights.max(initial=0) > MOST_TERMS or slopes.sum() < len(arrays["membership_slope"]):
+        return arrays
+    place = find_places(arrays["hyperplane_ptr"][first], weights)
+    folded = {name: arrays[name] for name in _KEPT if name in arrays} | {
+        "depth": depth,
+        "level_offset": arrays["offset"][first],
+        "level_missing": arrays["missing"][first],
+        "level_ptr": find_ptr(weights),
+        "level_feature": arrays["hyperplane_feature"][place],
+        "level_weight": arrays["hyperplane_weight"][place],
+        "level_share": arrays["hyperplane_share"][place],
+        "branch_gain": arrays["gain"][trees.branches],
+        "leaf_samples": arrays["n_samples"][leaves],
+        "leaf_weight": arrays["weight"][leaves],
+        "leaf_low": arrays["low"][leaves],
+        "leaf_high": arrays["high"][leaves],
+        "leaf_ptr": find_ptr(slopes),
+    }
+    if np.array_equal(folded["leaf_weight"], folded["leaf_samples"]):
+        del folded["leaf_weight"]
+    if not slopes.any():
+        for name in ("leaf_low", "leaf_high", "leaf_ptr", *_SLOPE_ARRAYS):
+            folded.pop(name, None)
+    expanded = expand_levels(folded)
+    is_same = expanded.keys() == arrays.keys() and all(
+        expanded[name].tobytes() == values.tobytes() for name, values in arrays.items()
+    )
+    return folded if is_same else arrays
+
+
+def expand_levels(arrays: Arrays) -> Arrays:
+    """Return arrays with one value per block, given those by level and leaf; others unchanged.
+
+    The shapes have been checked.
+    """
+    if "depth" not in arrays:
+        return arrays
+    trees = CompleteTrees(arrays["depth"])
+    n_blocks, intercept = len(trees.number), arrays["intercept"]
+    weights = _measure_parts(arrays, "level_ptr", "level_weight")
+    check(bool((weights <= MOST_TERMS).all()), f"level_ptr has a level of more than {MOST_TERMS} weights")
+    place = find_places(arrays["level_ptr"][trees.level], weights[trees.level])
+    no_leaf = np.zeros(len(arrays["leaf_samples"]))
+    n_samples = trees.sum_up(arrays["leaf_samples"].astype(np.int64))
+    check(bool((np.abs(n_samples) < 2**31).all()), "leaf_samples has a sum that is out of range")
+    with np.errstate(over="ignore", invalid="ignore"):  # the values are checked later
+        weight = (
+            trees.sum_up(arrays["leaf_weight"]) if "leaf_weight" in arrays else n_samples.astype(np.float64)
+        )
+    slopes = no_leaf.astype(np.int64)
+    if "leaf_ptr" in arrays:
+        slopes = _measure_parts(arrays, "leaf_ptr", "membership_slope")
+    bounds = {
+        name: trees.fill(arrays[f"leaf_{name}"], intercept[trees.branches])
+        if f"leaf_{name}" in arrays
+        else intercept
+        for name in ("low", "high")
+    }
+    expanded = {name: values for name, values in arrays.items() if name not in LEVEL_ARRAYS} | bounds
+    expanded |= {
+        "block_ptr": trees.block_ptr,
+        "left": trees.left,
+        "n_samples": n_samples.astype(np.int32),
+        "weight": weight,
+        "offset": trees.fill(no_leaf, arrays["level_offset"][trees.level]),
+        "missing": trees.fill(no_leaf.astype(np.int8), arrays["level_missing"][trees.level]),
+        "gain": trees.fill(no_leaf, arrays["branch_gain"]),
+        "hyperplane_ptr": find_ptr(trees.fill(no_leaf.astype(np.int64), weights[trees.level])),
+        "hyperplane_feature": arrays["level_feature"][place],
+        "hyperplane_weight": arrays["level_weight"][place],
+        "hyperplane_share": arrays["level_share"][place],
+        "membership_ptr": find_ptr(trees.fill(slopes, 0)),
+    }
+    if "leaf_ptr" not in arrays:
+        expanded |= {"membership_feature": np.empty(0, np.int32), "membership_slope": np.empty(0)}
+    if "value" in arrays:
+        n_values, rest = divmod(len(arrays["value"]), n_blocks)
+        check(rest == 0, "value does not have the same number of values in every block")
+        expanded["value_ptr"] = n_values * np.arange(n_blocks + 1)
+        expanded["value_class"] = np.tile(np.arange(n_values, dtype=np.int32), n_blocks)
+    return expanded
+
+
+def _measure_parts(arrays: Arrays, ptr: str, values: str) -> NDArray[np.int64]:
+    """Return the sizes of the parts of an array, and check that they span it."""
+    sizes = np.diff(arrays[ptr])
+    is_valid = arrays[ptr][0] == 0 and arrays[ptr][-1] == len(arrays[values]) and bool((sizes >= 0).all())
+    check(is_valid, f"{ptr} does not span {values}")
+    return sizes
 
 
 # Arrays of the model, except the arrays of its trees. A blank separates two axes.

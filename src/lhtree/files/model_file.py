@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from .. import __version__
 from .._write import write_whole
-from ..model.joint import JointSpread
 from ..model.model import Model, Pool
-from ..model.profile import Summary, TableProfile, find_categories
+from ..model.profile import JointSpread, Summary, TableProfile, find_categories
 from ..model.records import (
     AdditiveRecord,
     Bins,
@@ -37,7 +36,17 @@ from ..model.terms import read_terms
 from ..model.trees import SCHEMA, Trees
 from ..tables.encoding import Encoding
 from ..tables.normalise import Normalisation, Span
-from .arrays import ALL_ARRAYS, MODEL_ARRAYS, Arrays, check_shapes, check_summary, check_trees, check_values
+from .arrays import (
+    ALL_ARRAYS,
+    MODEL_ARRAYS,
+    Arrays,
+    check_shapes,
+    check_summary,
+    check_trees,
+    check_values,
+    expand_levels,
+    fold_levels,
+)
 from .container import Container, ModelFileError, check, pack_container, parse, parse_json, read_container
 from .header import (
     ADDITIVE,
@@ -57,7 +66,6 @@ from .header import (
     decode_classes,
     encode_classes,
 )
-from .levels import expand_levels, fold_levels
 
 VERSION = (2, 0)
 _FOREST_HEADER: dict[str, Any] = {"estimator": "forest", "parameters": {}, "metadata": None}  # of an ensemble

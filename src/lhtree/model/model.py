@@ -18,9 +18,8 @@ from ..tables.labels import find_class
 from ..tables.normalise import Normalisation, Span
 from ..tables.rows import EncodedRows
 from .heads import Head, make_head
-from .joint import JointSpread
 from .numbers import NumberFormat
-from .profile import Summary, TableProfile
+from .profile import JointSpread, Summary, TableProfile
 from .records import (
     AdditiveRecord,
     BoostRecord,

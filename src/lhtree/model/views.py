@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._extras import import_extra
-from .levels import find_levels
 from .model import Model
 from .numbers import ALL_DIGITS, NumberFormat, write_value
 from .shares import find_heaviest, shares_at
+from .trees import find_levels
 
 if TYPE_CHECKING:
     import pandas as pd

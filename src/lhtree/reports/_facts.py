@@ -28,8 +28,7 @@ from ._figures import (
     describe_numbers,
     describe_thresholds,
 )
-from ._terms import describe_terms
-from ._trees import describe_effects, describe_trees
+from ._trees import describe_effects, describe_terms, describe_trees
 from ._warnings import TURNS, find_warnings
 
 _MOST_VALUE = 60
