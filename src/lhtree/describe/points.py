@@ -174,7 +174,7 @@ def write_formula(model: Model, row: int, output: str) -> str:
     if output == "raw_score":
         formula = f"={total}"
     elif not model.labels:
-        formula = f"=EXP({total})" if model.head.link == "log" else f"={total}"
+        formula = f"=EXP({total})" if model.head.is_log else f"={total}"
     elif output == "probability":
         formula = f"=1/(1+EXP(-({total})))"
     else:

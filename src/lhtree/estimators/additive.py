@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from .. import _core
 from .._core import Scorer
-from .._parameters import REGRESSION_LOSSES, draw_seed, is_real, refuse
+from .._parameters import draw_seed, is_real, refuse
 from ..describe.curves import Curve, Surface, read_curves, read_surfaces
 from ..describe.points import PointsTable, name_scales, round_terms, write_formula
 from ..grow.additive import AdditiveSettings, fit_additive
@@ -31,7 +31,7 @@ from .base import (
     normalise,
     record_fit,
 )
-from .base_boost import CodedPredictor
+from .base_boost import LOSS, CodedPredictor
 from .edits import Editor
 
 _ADDITIVE = """
@@ -81,10 +81,7 @@ monotonic_cst : dict, array-like of shape (m,) or None
     where it must not increase, 0 for no constraint; a dict gives them by column name. Such columns have no surfaces.
     Missing values have a value of their own. Two classes only.
 """
-_REGRESSOR = f"""
-loss : {{{", ".join(f'"{loss}"' for loss in REGRESSION_LOSSES)}}}
-    Loss to minimise. "poisson" and "gamma" fit the logarithm of the mean of y. For "poisson", y must be at least 0
-    and not 0 everywhere; for "gamma" it must be positive.
+_REGRESSOR = """
 quantile : float or None
     With ``loss="quantile"``, the quantile to estimate, between 0 and 1; None otherwise.
 monotonic_cst : dict, array-like of shape (m,) or None
@@ -368,7 +365,7 @@ class AdditiveLHTClassifier(Classifier, BaseAdditive):
         return raw[:, 0] if raw.shape[1] == 1 else raw  # type: ignore[no-any-return]
 
 
-@document(ALL, REGRESSOR, _ADDITIVE, _REGRESSOR)
+@document(ALL, REGRESSOR, LOSS, _ADDITIVE, _REGRESSOR)
 @dataclass(eq=False, repr=False)
 class AdditiveLHTRegressor(Regressor, BaseAdditive):
     """An additive model to read: one curve for every column, and surfaces for few pairs.

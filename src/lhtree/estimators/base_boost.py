@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._parameters import check_flag, draw_seed
+from .._parameters import REGRESSION_LOSSES, check_flag, draw_seed
 from ..grow.batched import BatchedTable, refuse_parameters
 from ..grow.boosting import (
     BoostSettings,
@@ -55,6 +55,13 @@ _USED = (
     "n_directed",
     "l2_regularization",
 )
+
+# The parameter that losses are described in.
+LOSS: str = f"""
+loss : {{{", ".join(f'"{loss}"' for loss in REGRESSION_LOSSES)}}}
+    Loss to minimise. "poisson" and "gamma" fit the logarithm of the mean of y. For "poisson", y must be at least 0
+    and not 0 everywhere; for "gamma" it must be positive.
+"""
 
 
 class CodedPredictor(BatchPredictor):

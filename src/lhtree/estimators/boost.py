@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._parameters import REGRESSION_LOSSES
 from .base import (
     ALL,
     CLASSIFIER,
@@ -19,7 +18,7 @@ from .base import (
     IntervalRegressor,
     document,
 )
-from .base_boost import BaseBoost
+from .base_boost import LOSS, BaseBoost
 
 _BOOST = """
 learning_rate : "auto" or float
@@ -94,14 +93,11 @@ interaction_cst : "pairwise", "no_interactions", list of groups of columns or No
     hyperplane, are of one group. A group lists names or indices; columns in no group are a group of their own.
     "pairwise" allows pairs of columns, "no_interactions" one column per tree.
 """
-_REGRESSOR = f"""
-loss : {{{", ".join(f'"{loss}"' for loss in REGRESSION_LOSSES)}}}
-    Loss to minimise. "poisson" and "gamma" fit the logarithm of the mean of y. For "poisson", y must be at least 0
-    and not 0 everywhere; for "gamma" it must be positive.
+_REGRESSOR = """
 quantile : float, sequence of floats or None
     With ``loss="quantile"``, the quantile to estimate, between 0 and 1, or an ascending list of quantiles: ``predict``
     then has a column per quantile, sorted per row, so that they never cross. None otherwise.
-multi_output : {{"auto", "one_tree", "one_per_output"}}
+multi_output : {"auto", "one_tree", "one_per_output"}
     Trees of a round for several quantiles or several columns of y. "one_tree": one tree, grown on a random projection
     of the gradients of all outputs, whose leaves add a value to each. "one_per_output": a tree each. "auto" is
     "one_tree" for quantiles, which it estimates better, and "one_per_output" for responses, because their trees may
@@ -113,7 +109,7 @@ validation_fraction : float, int or None
 tol : float
     Smallest decrease of the loss that counts as an improvement, as a share of the loss before the first round, so
     that it does not depend on the unit of y.
-leaf : {{"auto", "constant", "linear"}}
+leaf : {"auto", "constant", "linear"}
     What a leaf adds: a value, or a linear function of at most 12 features of the blocks on its path, clipped to the
     range of the Newton steps of its rows. "auto" is "linear" or chosen by the race, but "constant" for absolute
     errors and quantiles, whose leaves add the median or quantile of their residuals.
@@ -235,7 +231,7 @@ class LHBoostClassifier(Classifier, BaseBoost):
             yield model.classes[raw_score.argmax(axis=1)]
 
 
-@document(ALL, REGRESSOR, _BOOST, _REGRESSOR)
+@document(ALL, REGRESSOR, LOSS, _BOOST, _REGRESSOR)
 @dataclass(eq=False, repr=False)
 class LHBoostRegressor(IntervalRegressor, BaseBoost):
     """Boosted trees that predict a number, the first model to try.

@@ -155,7 +155,7 @@ def _mean_contributions(fitted: Model, rows: NDArray[Any], truth: NDArray[Any] |
     """
     total = np.zeros(fitted.encoding.n_columns)
     base = float(find_base(fitted)[0])
-    base = float(np.exp(base)) if fitted.link == "log" else base
+    base = float(np.exp(base)) if fitted.head.is_log else base
     for some, contributions in _contribute(fitted, rows):
         true = None if truth is None else truth[some]
         if fitted.labels:

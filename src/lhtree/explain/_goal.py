@@ -82,7 +82,7 @@ class RangeGoal:
     def unit(self) -> float:
         """Unit of values and slopes: the range of the training responses, or 1 for logarithms."""
         response = self.fitted.response
-        if response is None or self.fitted.link == "log":
+        if response is None or self.fitted.head.is_log:
             return 1.0
         return response.high - response.low or abs(response.high) or 1.0
 
@@ -126,7 +126,7 @@ class RangeGoal:
             slopes, total = slopes / fitted.n_estimators, total / fitted.n_estimators
         else:
             total += float(fitted.base[0])
-        edge = float(np.log(self.edge)) if fitted.link == "log" else self.edge
+        edge = float(np.log(self.edge)) if fitted.head.is_log else self.edge
         return slopes[0] / self.unit, (total - edge) / self.unit, 0
 
 
@@ -165,7 +165,7 @@ def _take_range(fitted: Model, before: float, to: Any) -> RangeGoal:
     )
     if not low <= high:
         raise refuse("to", to, f"{expected}; low at most high")
-    if fitted.link == "log" and high <= 0.0:
+    if fitted.head.is_log and high <= 0.0:
         raise refuse("to", to, "a range above 0, where all predictions of this model are")
     if low <= before <= high:
         raise refuse("to", to, f"another range: the prediction, {write_value(before)}, is already in it")

@@ -118,6 +118,11 @@ class Head:
         return f"{self.total_noun} of {label}" if self.labels else self.total_noun
 
     @property
+    def is_log(self) -> bool:
+        """Whether the raw score is the logarithm of the prediction."""
+        return self.link == "log"
+
+    @property
     def contribution_noun(self) -> str:
         """Noun of the sum to which features contribute."""
         return self.total_noun
@@ -291,11 +296,6 @@ class NumberScoreHead(RawScoreHead):
     def block_format(self, outcome: Floats, response: ResponseRecord | None, decimals: int) -> NumberFormat:
         """Return a number format for the range of the values of the tree."""
         return NumberFormat.over(float(outcome.min()), float(outcome.max()))
-
-    @property
-    def is_log(self) -> bool:
-        """Whether the raw score is the logarithm of the prediction."""
-        return self.link == "log"
 
     def amounts(self, response: ResponseRecord | None) -> NumberFormat:
         """Return a number format for the range of the response; logarithms are shown as factors."""

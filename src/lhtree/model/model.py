@@ -354,7 +354,7 @@ class Model:
         if self.response is None:
             raise AttributeError("only a regression has prediction intervals: use predict_proba.")
         intervals = self.response.interval(prediction, coverage)
-        return np.maximum(intervals, 0.0) if self.link == "log" else intervals
+        return np.maximum(intervals, 0.0) if self.head.is_log else intervals
 
     def find_output(self, target: Any) -> int:
         """Return the place of one of several outputs, given its name, its place or, for a quantile, its number."""

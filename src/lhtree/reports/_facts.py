@@ -163,12 +163,11 @@ def _describe_response(fitted: Model) -> dict[str, float] | None:
 def _describe_head(fitted: Model) -> dict[str, Any]:
     """Return the classes of the head, of which the page has words for the first it knows, and its nouns."""
     head = fitted.head
-    is_log = head.link == "log"
     return {
         "kinds": [kind.__name__ for kind in type(head).__mro__],
         "estimator": head.estimator_noun,
-        "total": f"logarithm of the {head.total_noun}" if is_log else head.total_noun,
-        "is_log": is_log,
+        "total": f"logarithm of the {head.total_noun}" if head.is_log else head.total_noun,
+        "is_log": head.is_log,
     }
 
 
