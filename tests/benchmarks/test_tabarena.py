@@ -79,4 +79,6 @@ def test_every_setting_of_the_search_space_is_valid(table, tmp_path):
             else type(space.lower)(generator.choice([space.lower, space.upper]))
             for name, space in SEARCH_SPACE.items()
         }
-        make("regression", tmp_path, **setting | {"max_iter": 5}).fit(X=X, y=y, num_cpus=1, num_gpus=0)
+        model = make("regression", tmp_path, **setting | {"max_iter": 5})
+        model.fit(X=X, y=y, num_cpus=1, num_gpus=0)
+        assert np.isfinite(model.predict(X)).all()

@@ -105,14 +105,6 @@ class TestUse:
         shown = succeed(capsys, "evaluate", "upper.lht", "test.csv", "--target", "weight").out
         assert "quantile 0.8" in shown
 
-    def test_evaluate_a_forest_of_few_rows(self, capsys):
-        make_table()[:8].to_csv("few.csv", index=False)
-        model = ("--task", "regression", "--model", "forest", "--out", "few.lht")
-        succeed(capsys, "fit", "few.csv", *TARGET, *model)
-        shown = succeed(capsys, "evaluate", "few.lht", "few.csv", "--target", "weight").out
-        assert "RMSE" in shown
-        assert "intervals" not in shown
-
     def test_report(self, capsys):
         options = ("--target", "weight", "--test", "test.csv", "--out", "report.html")
         succeed(capsys, "report", "forest.lht", "data.csv", *options)

@@ -79,16 +79,16 @@ def test_trees_are_the_references(loss, seed):
 @pytest.mark.parametrize("loss", ["squared_error", "quantile"])
 def test_trees_of_several_outputs_are_the_references(loss, seed):
     generator = np.random.default_rng(seed)
-    X, y = make_rows(loss, 70, seed=seed)
+    X, y = make_rows(loss, 50, seed=seed)
     quantiles = (0.1, 0.5, 0.85)
     if loss == "squared_error":  # of different sizes, one of them constant
-        y = np.stack([y, 1e-9 * np.round(y * X[:, 0], 1), np.full(70, 0.25)], axis=1)[:, : 2 + seed % 2]
+        y = np.stack([y, 1e-9 * np.round(y * X[:, 0], 1), np.full(50, 0.25)], axis=1)[:, : 2 + seed % 2]
         y = np.nan_to_num(y)
         aim = Several([Response(loss, one) for one in y.T])
     else:
         aim = Several([Response(loss, y, one) for one in quantiles])
-    held = generator.random(70) < (0.3 if seed % 3 == 0 else 0.0)
-    weight = [np.ones(70), generator.integers(0, 4, 70), 10.0 ** generator.uniform(-9, 9, 70)][seed % 3]
+    held = generator.random(50) < (0.3 if seed % 3 == 0 else 0.0)
+    weight = [np.ones(50), generator.integers(0, 4, 50), 10.0 ** generator.uniform(-9, 9, 50)][seed % 3]
     is_joint = seed % 4 != 1
     options = Options(
         leaf="linear" if loss == "squared_error" and not is_joint else "constant",
@@ -107,8 +107,8 @@ def test_trees_of_several_outputs_are_the_references(loss, seed):
         "quantile": quantiles,
     }
     X = X.astype(np.float32)
-    grown = boosting.boost(X, y, options, n_rounds=3, seed=seed, patience=9, **given)
-    twin = boost_aim(X, aim, weight.tolist(), held, options, 3, seed, takes_losses=True)
+    grown = boosting.boost(X, y, options, n_rounds=2, seed=seed, patience=9, **given)
+    twin = boost_aim(X, aim, weight.tolist(), held, options, 2, seed, takes_losses=True)
     boosting.assert_as_reference(grown, twin, options)
     np.testing.assert_array_equal([grown["training_loss"], grown["validation_loss"]], np.array(twin.losses).T)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lhtree import LHForestClassifier, LHTClassifier, plot_importances
+from lhtree import LHForestClassifier, LHTClassifier
 from lhtree.model.trees import SCHEMA, Trees
 from reference import trees as reference
 from support import bridge, strategies
@@ -136,16 +136,6 @@ def test_repr_and_frame_are_readable(tree, held_out):
     assert len(wide) == 30
     assert repr(wide).endswith("and 20 more")
     assert list(wide.to_frame().columns) == ["importance"]
-
-
-@pytest.mark.usefixtures("closing")
-@pytest.mark.parametrize("kind", ["gain", "contribution", "permutation"])
-def test_pictures_have_the_same_order(tree, held_out, kind):
-    found = tree.importances(*held_out, kind=kind)
-    ax = plot_importances(tree, *held_out, kind=kind)
-    assert [bar.get_width() for bar in ax.patches] == found.values[found.order].tolist()
-    labels = [label.get_text() for label in ax.get_yticklabels()]
-    assert labels == [found.names[column] for column in found.order]
 
 
 @pytest.mark.parametrize(
