@@ -1,11 +1,22 @@
 """Exports of ensembles give the predictions of the model up to rounding."""
 
+from dataclasses import replace
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from lhtree import LHEnsembleClassifier, LHEnsembleRegressor, export_sql
+from lhtree import (
+    LHBoostClassifier,
+    LHEnsembleClassifier,
+    LHEnsembleRegressor,
+    LHForestClassifier,
+    export_sql,
+)
+from lhtree.export import sql
 from support import exports, hostile
+from support.boosted import boosted_model
 from support.clouds import make_clouds
 
 
@@ -58,5 +69,53 @@ def test_categories_are_looked_up(tmp_path):
     assert '"root",' in text
 
 
-def test_sql_is_rejected(rejects):
-    rejects(export_sql, fit(2)[0])
+@pytest.mark.usefixtures("server")
+@pytest.mark.parametrize("n_classes", [0, 2, 4])
+def test_sql_predicts_as_the_model_to_the_bit(n_classes):
+    model, X = fit(n_classes)
+    assert_sql_is_equal(model, exports.spoil(X))
+
+
+@pytest.mark.usefixtures("server")
+def test_sql_reads_forests_of_all_classes_and_free_boosted_trees():
+    X, y = make_table(3)
+    model = LHEnsembleClassifier(6, n_estimators=4, cv=2, random_state=0).fit(X, y)
+    forest = LHForestClassifier(4, direction="mixed", multi_class="one_tree", random_state=0).fit(X, y)
+    boost = LHBoostClassifier(6, growth="free", min_samples_leaf=5, random_state=0).fit(X, y)
+    pool = replace(model._model.pool, forest=forest._model)
+    model._model = replace(boost._model, pool=pool)
+    assert_sql_is_equal(model, exports.spoil(X))
+
+
+def assert_sql_is_equal(model, X):
+    has_classes = bool(model._model.head.labels)
+    runs = [exports.run_sqlite, exports.run_duckdb]
+    runs += [partial(exports.run_postgresql, where=server) for server in exports.SERVER]
+    for run in runs:
+        result = run(model, X)
+        np.testing.assert_array_equal(result.label, model.predict(X))
+        if has_classes:
+            np.testing.assert_array_equal(result.proba, model.predict_proba(X))
+
+
+def test_sql_computes_logarithms_of_all_memberships_to_the_bit():
+    """The tree of one leaf has a membership that is a linear function of x, from below the least one to 1."""
+    powers = 2.0 ** -np.linspace(0.0, 20.5, 700)
+    x = np.concatenate([powers, 1.0 - powers, [0.0, -1.0, 1.0, 2.0, 1e-6, 0.5**0.5]])[:, None]
+    model = LHEnsembleClassifier(2, n_estimators=1, cv=2, random_state=0).fit(x, np.arange(len(x)) % 2)
+    pool = model._model.pool
+    leaf = boosted_model(np.random.default_rng(0), 1, 2, 1, 0, n_slopes=1, clip=1e30)
+    trees = replace(
+        leaf.trees, intercept=np.zeros(1), membership_slope=np.ones(1), low=np.zeros(1), high=np.ones(1)
+    )
+    forest = replace(pool.forest, trees=trees, normalisation=exports.one_to_one(1))
+    model._model = replace(model._model, pool=replace(pool, forest=forest))
+    assert len(np.unique(model.forest_.predict_membership(x)[:, 1])) > 1000
+    assert_sql_is_equal(model, x)
+
+
+def test_sql_refuses_forests_of_too_many_blocks(monkeypatch, rejects):
+    model, _ = fit(2)
+    monkeypatch.setattr(sql, "_MOST_SECONDS", 0.01)
+    rejects(export_sql, model)
+    assert export_sql(model, force=True).startswith("WITH")

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from lhtree import LHBoostClassifier, LHForestClassifier, export_sql
 from lhtree.export import _sql_query, sql
+from lhtree.export._sql_levels import look_up_value
 from lhtree.export._sql_query import write_number, write_real, write_short
-from lhtree.export._sql_trees import look_up_value
 from lhtree.export._walks import check_plain
 from support import exports
 from support.clouds import fit_named, make_clouds

@@ -7,15 +7,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from copy import copy
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
+from typing import NamedTuple, TypeAlias
 
 from ..model.model import CLIP, Model
 from ..model.trees import LEAST_VALUE, MOST_VALUE
 from ..tables.encoders import Dropped, Numbers, TargetStatistic
 from ..tables.labels import Label, check_text
 from ._walks import MISSING
+
+Result: TypeAlias = tuple[str, list[str]]  # expressions of the prediction and of the probabilities
 
 REAL = {"sqlite": "REAL", "duckdb": "DOUBLE", "postgresql": "DOUBLE PRECISION"}
 DIALECTS = tuple(REAL)
@@ -209,6 +213,13 @@ class Query:
         kept = "MATERIALIZED " * is_kept
         self._parts.append(f"{self.name(name)}{columns} AS {kept}({text})")
 
+    def branch(self, name: str, source: str) -> Query:
+        """Return a query that begins with a source, and adds expressions under names of their own to this one."""
+        other = copy(self)
+        other._ending = f"_{name}{self._ending}"
+        other.read(source)
+        return other
+
     def read(self, source: str) -> None:
         """Set the source of the next expression."""
         self._source = source
@@ -220,16 +231,23 @@ class Query:
         return f"WITH RECURSIVE {together}\nSELECT {shown}\nFROM {self._source}"
 
 
+class Given(NamedTuple):
+    """The source of a query has the features x0, x1, ... and columns to pass on; is_infinite is an expression."""
+
+    passed: list[str]
+    is_infinite: str
+
+
 def read_features(
     query: Query,
     fitted: Model,
     keys: Sequence[str],
     numbers: Sequence[int] | None = None,
     others: Sequence[str] = (),
-) -> tuple[list[str], str]:
+) -> Given:
     """Add the features x0, x1, ... of table t, or only the features in ``numbers``, and other columns.
 
-    Return the names of the keys, and the column is_infinite.
+    The names of the keys are passed on.
     """
     numbers = range(fitted.n_features) if numbers is None else numbers
     passed = [f"k{i}" for i in range(len(keys))]
@@ -237,9 +255,9 @@ def read_features(
     features = read_columns(fitted, query.dialect)
     query.add("given", [*given, *(f"{features[f]} AS x{f}" for f in numbers), *others])
     if not numbers:
-        return passed, "0 AS is_infinite"
+        return Given(passed, "0 AS is_infinite")
     absolute = ", ".join(f"abs(x{f})" for f in numbers)
-    return (
+    return Given(
         passed,
         f"CASE WHEN {write_infinity(query.dialect)} IN ({absolute}) THEN 1 ELSE 0 END AS is_infinite",
     )
@@ -261,13 +279,13 @@ def fill_units(query: Query, fitted: Model, keys: Sequence[str], names: dict[int
     return [*passed, "is_infinite"]
 
 
-def normalise(query: Query, fitted: Model, keys: Sequence[str], missing: str | None = None) -> list[str]:
+def normalise(query: Query, fitted: Model, given: Given, missing: str | None = None) -> list[str]:
     """Add z0, z1, ..., rounded to float32 as in the core, and return the names of the columns to pass on.
 
-    These are the keys and is_infinite. Missing values are replaced by ``missing``; None keeps them as NULL.
+    These are the given ones and is_infinite. Missing values are replaced by ``missing``; None keeps them as NULL.
     """
     features, dialect = range(fitted.n_features), query.dialect
-    passed, is_infinite = read_features(query, fitted, keys)
+    passed, is_infinite = list(given.passed), given.is_infinite
     centre, scale = (values.tolist() for values in fitted.normalisation)
     if dialect == "postgresql":
         differences = [f"{_subtract(f'x{f}', centre[f])} AS d{f}, x{f}" for f in features]

@@ -20,12 +20,11 @@ from ._sql_query import (
     write_real,
     write_short,
 )
-from ._walks import Walks
 
 Floats = NDArray[np.float64]
 
 
-def score_terms(query: Query, fitted: Model, walks: Walks, keys: Sequence[str]) -> list[str]:
+def score_terms(query: Query, fitted: Model, keys: Sequence[str]) -> list[str]:
     """Add the sums raw0, raw1, ... of the terms and return the names of the columns to pass on."""
     terms = read_terms(fitted)
     columns = _Columns(fitted, terms, len(keys), query.dialect)

@@ -26,6 +26,11 @@ EXP_LEAST = -746.0  # for smaller x the result is 0 …
 EXP_LARGEST = 709.0  # larger x are treated as this, since e^710 is infinite
 EXP_MOST_HALF = 512  # half of the largest k
 
+# Constants of the core's ln x: x = 2^k (1 + f) with 1 + f from √½ to √2, s = f / (2 + f), and
+# ln(1 + f) = 2s + s · series, where the series has powers of s².
+LOG_ROOT_HALF = float.fromhex("0x1.6a09ep-1")
+LOG_SERIES = [2.0 / n for n in range(23, 1, -2)]
+
 
 def check_plain(fitted: Model, where: str) -> None:
     """Raise ValueError if a model of memberships has properties that ``where`` does not support."""

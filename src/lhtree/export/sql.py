@@ -1,4 +1,4 @@
-"""Export to one SELECT: a compact tree, a tree, a small forest, a regression or a boosted model."""
+"""Export to one SELECT: any model but large classification forests."""
 
 from __future__ import annotations
 
@@ -13,18 +13,24 @@ from ..model.records import Knots
 from ..tables.encoders import Dropped
 from ..tables.labels import check_labels
 from . import _walks as e
-from ._sql_query import DIALECTS, Query, find_largest, find_twins, quote_name, write_label
-from ._sql_terms import score_terms
-from ._sql_trees import (
-    TREES_AT_ONCE,
+from ._sql_case import score_case
+from ._sql_columns import score_columns
+from ._sql_ensemble import score_ensemble
+from ._sql_joins import score_joins
+from ._sql_levels import TREES_AT_ONCE, can_list_values, score_levels
+from ._sql_query import (
+    DIALECTS,
+    Given,
+    Query,
     Result,
-    can_list_values,
-    score_case,
-    score_columns,
-    score_joins,
-    score_levels,
+    find_largest,
+    find_twins,
+    quote_name,
+    read_features,
+    write_label,
 )
-from ._walks import find_walks
+from ._sql_terms import score_terms
+from ._walks import Walks, find_walks
 
 _MOST_CHARACTERS = 5_000_000
 # DuckDB has no limit of columns, but is slow with more.
@@ -60,9 +66,9 @@ def export_sql(
     which the model raises an error, gets NULL in every column. The arithmetic and its order are those of the model, so
     results are equal to the bit. A compact tree becomes one CASE expression in the user's units, an
     additive model one for every column, nested for surfaces. Symmetric
-    trees of a boosted model become one expression per level and a list of values per tree, free trees and linear
-    leaves a table of blocks, which is joined once per level. Models whose statement would take a
-    database too long, which includes most classification forests, raise an error.
+    trees of a boosted model become one expression per level and a list of values per tree; free trees, linear
+    leaves and the forest of an ensemble a table of blocks, which is joined once per level. Models whose statement would
+    take a database too long, which includes most classification forests outside of ensembles, raise an error.
 
     Parameters
     ----------
@@ -98,11 +104,6 @@ def export_sql(
     >>> connection.close()
     """
     fitted = read(model, takes_numbers=True, takes_several=True)
-    if fitted.pool is not None:
-        raise ValueError(
-            "an ensemble is too large for SQL, because its forest is: export model.boost_, or use export_onnx or "
-            "export_c."
-        )
     if dialect not in DIALECTS:
         raise refuse("dialect", dialect, " or ".join(map(repr, DIALECTS)))
     if not isinstance(table, str) or not table:
@@ -115,12 +116,11 @@ def export_sql(
     if fitted.outputs:
         outputs = [f"prediction_{name}" for name in fitted.head.names]
     _check_names(fitted, keys, outputs, dialect)
-    walks = find_walks(fitted)
-    link = LINKS[fitted.head.link]
-    layout = "case" if walks.space == "units" else "terms" if fitted.additive is not None else link.layout
-    if layout == "joins" and can_list_values(walks):
-        layout = "levels"
+    walks, link = find_walks(fitted), LINKS[fitted.head.link]
+    layout = _choose_layout(fitted, walks)
     _CHECKS[layout](fitted, len(keys), dialect, force)
+    if fitted.pool is not None:
+        _check_joins(fitted.pool.forest, len(keys), dialect, force)
     if layout != "case" and fitted.n_classes > _MOST_TERMS and dialect != "postgresql":
         reason = f"it has {fitted.n_classes:,} classes, more than {_MOST_TERMS:,}"
         raise _too_large(reason, "Group the classes", can_force=False)
@@ -130,7 +130,12 @@ def export_sql(
     if layout == "case":
         prediction, probabilities = score_case(query, fitted, walks, keys, written)
     else:
-        passed = _SCORES[layout](query, fitted, walks, keys)
+        if layout == "terms":
+            passed = score_terms(query, fitted, keys)
+        elif fitted.pool is not None:
+            passed = score_ensemble(query, fitted, read_features(query, fitted, keys), _SCORES[layout])
+        else:
+            passed = _SCORES[layout](query, fitted, walks, read_features(query, fitted, keys))
         prediction, probabilities = link.finish(query, passed, fitted, written)
     values = [prediction, *probabilities]
     shown = [f"k{i} AS {quote_name(key)}" for i, key in enumerate(keys)] + [
@@ -141,6 +146,16 @@ def export_sql(
     if layout in ("case", "columns", "terms") and len(text) > _MOST_CHARACTERS and not force:
         raise _too_large(f"its SELECT would have {len(text):,} characters, more than {_MOST_CHARACTERS:,}")
     return text
+
+
+def _choose_layout(fitted: Model, walks: Walks) -> str:
+    """Return how trees are written."""
+    if walks.space == "units":
+        return "case"
+    if fitted.additive is not None:
+        return "terms"
+    layout = LINKS[fitted.head.link].layout
+    return "levels" if layout == "joins" and can_list_values(walks) else layout
 
 
 def _too_large(reason: str, remedy: str = _FEWER, *, can_force: bool = True) -> ValueError:
@@ -215,12 +230,12 @@ def _check_joins(fitted: Model, n_keys: int, dialect: str, force: bool) -> None:
     _check_width(n_keys + 2 + 4 * fitted.n_features, dialect, force)  # columns of planes in SQLite
     if depth > _MOST_JOINS:
         reason = f"its trees have up to {depth} levels, more than {_MOST_JOINS}"
-        raise _too_large(reason, "Lower max_depth", can_force=False)
+        raise _too_large(reason, "Lower max_depth" if fitted.head.adds_rounds else _FEWER, can_force=False)
     seconds = _SECONDS_OF_A_BLOCK * trees.n_blocks
     if seconds > _MOST_SECONDS and not force:
         raise _too_large(
             f"its {trees.n_blocks:,} blocks would take an engine about {seconds:,.0f} seconds before the first row",
-            "Lower max_iter or max_depth",
+            "Lower max_iter or max_depth" if fitted.head.adds_rounds else _FEWER,
         )
 
 
@@ -244,7 +259,11 @@ _CHECKS = {
     "levels": _check_levels,
     "terms": _check_terms,
 }
-_SCORES = {"columns": score_columns, "joins": score_joins, "levels": score_levels, "terms": score_terms}
+_SCORES: dict[str, Callable[[Query, Model, Walks, Given], list[str]]] = {
+    "columns": score_columns,
+    "joins": score_joins,
+    "levels": score_levels,
+}
 
 
 class Link(NamedTuple):
