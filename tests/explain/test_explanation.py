@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lhtree import LHTClassifier
@@ -14,6 +14,7 @@ from lhtree.model.model import read
 from support.explained import fitted_models, near
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(fitted_models())
 def test_terms_add_up_to_the_decisions_of_the_model(case):
     model, rows = case
@@ -61,6 +62,7 @@ def check_terms(terms, z, row, names, model):
     assert sizes == sorted(sizes, reverse=True)
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(fitted_models())
 def test_scores_are_those_of_the_model_and_of_its_paths(case):
     model, rows = case
@@ -83,6 +85,7 @@ def test_scores_are_those_of_the_model_and_of_its_paths(case):
             assert getattr(explanation, name)[last] == pytest.approx(np.mean(values), abs=1e-12)
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(fitted_models())
 def test_a_contribution_comes_from_features_that_pull_to_the_side_taken(case):
     model, rows = case
@@ -116,6 +119,7 @@ def deal(parts, terms, shift, sign, change):
         parts[term.feature] += change * pull[term] / sum(pull.values())
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(fitted_models(), st.data())
 def test_one_estimator_explains_by_itself(case, data):
     model, rows = case
@@ -140,6 +144,7 @@ def test_one_estimator_explains_by_itself(case, data):
     }
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(fitted_models())
 def test_neighbours_are_the_nearest_training_rows_of_the_leaf(case):
     model, rows = case
@@ -160,6 +165,7 @@ def test_neighbours_are_the_nearest_training_rows_of_the_leaf(case):
             assert leaves[at] == path.leaf.block
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(fitted_models())
 def test_dictionaries_and_frames_have_the_facts(case):
     model, rows = case
@@ -198,6 +204,7 @@ def check_all_terms(explanation, frame):
             assert math.fsum(lines.term) == near(block.estimate if is_leaf else block.y, lines.term)
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(fitted_models())
 def test_text_and_html_are_short_and_name_the_largest(case):
     model, rows = case

@@ -260,7 +260,7 @@ class TestTune:
         assert tuned.best_estimator_.get_params() == expected.get_params()
         assert (tuned.best_estimator_.predict_proba(X) == expected.predict_proba(X)).all()
 
-    @pytest.mark.parametrize("seconds", [400, 1000, 1999, 2000, 2001, 5000])
+    @pytest.mark.parametrize("seconds", [400, 1999, 2000, 5000])
     @pytest.mark.parametrize("refit", [True, False])
     def test_time_limit_includes_the_last_fit(self, row_clock, seconds, refit):
         tuned = lhtree.tune("tree", *make_noisy(), n_candidates=200, cv=3, seconds=seconds, refit=refit)
