@@ -123,6 +123,11 @@ class Head:
         return self.link == "log"
 
     @property
+    def is_sorted(self) -> bool:
+        """Whether the outputs of every row are sorted: several quantiles."""
+        return self.link == "sorted"
+
+    @property
     def contribution_noun(self) -> str:
         """Noun of the sum to which features contribute."""
         return self.total_noun

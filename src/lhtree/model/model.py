@@ -383,7 +383,7 @@ class Model:
 
     def find_place(self, x: NDArray[Any], target: int) -> int:
         """Return the output whose raw score is the prediction of an output for one row: another one if they cross."""
-        if self.link != "sorted":
+        if not self.head.is_sorted:
             return target
         return int(np.argsort(self.score("raw_score", x)[0], kind="stable")[target])
 

@@ -164,7 +164,7 @@ class Loaded:
         """Return the class or output to explain; by default, the first of several outputs, or the middle quantile."""
         outputs, labels = self.outputs, self.model.labels
         if target is None:
-            middle = len(outputs) // 2 if self.model.link == "sorted" else 0
+            middle = len(outputs) // 2 if self.model.head.is_sorted else 0
             return outputs[middle] if outputs else None
         known = outputs or labels
         if type(target) in _PLAIN and target in known:
