@@ -23,7 +23,7 @@ print("largest difference from the prediction:", f"{np.abs(total - frame['predic
 
 # %%
 # The effect of the four most important columns. The line is the mean contribution, the band holds the middle 80 % of
-# the rows, and the bars show where the rows are. Rows with the same value differ, because a hyperplane looks at
+# the rows, and the bars show where the rows are. Rows with the same value differ, because a hyperplane adds up
 # several columns.
 plot_effects(model, X, n_columns=4)
 plt.show()

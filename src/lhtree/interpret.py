@@ -187,7 +187,7 @@ class Interpretable:
             Maximum number of ranges of a column of numbers, or of categories.
         coverage : float, default=0.8
             Share of the rows of a group between ``low`` and ``high``. Rows with the same value differ, because a
-            hyperplane looks at several columns.
+            hyperplane adds up several columns.
         target : str, float or int, optional
             The output of a model with several (see ``explain``).
 

@@ -267,10 +267,10 @@ class Predictor(Interpretable, BaseEstimator):  # type: ignore[misc]  # scikit-l
 
         The gain of a block is the decrease in Gini impurity, for a regressor in squared error, and of boosted trees in
         the loss, from the block to its children. It is divided among the features of the block in proportion to
-        ``|weight|`` × spread. In trees and forests, it is corrected for chance: a feature that is strongly related to
-        the target keeps its share, and one that is no better than the best of as many noise features gets nothing. So
-        noise has an importance of about 0. The categories of a column are summed. An ensemble has the mean of its
-        members, weighted by ``weights_``.
+        ``|weight|`` × standard deviation in the block. In trees and forests, it is corrected for chance: a feature that
+        is strongly related to the target keeps its share, and one that is no better than the best of as many noise
+        features gets nothing. So noise has an importance of about 0. The categories of a column are summed. An ensemble
+        has the mean of its members, weighted by ``weights_``.
         """
         return self.importances().values
 

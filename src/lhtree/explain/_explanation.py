@@ -70,7 +70,8 @@ class Explanation:
         and its share is divided among the slopes in the same way. This is a convention that divides exact changes, not
         a statement about causes. For a boosted model they add up to ``raw_score``: the base is the raw score before the
         first tree plus the values of all roots; at every block the value changes, and the change is divided among the
-        features of the hyperplane by ``|weight|`` × spread. In a linear leaf, every slope adds slope · (z - mean).
+        features of the hyperplane by ``|weight|`` × standard deviation in the block. In a linear leaf, every slope adds
+        slope · (z - mean).
     clipped : dict
         By class, the change by clipping the estimates of linear leaves of a boosted model to the range of their
         training rows: ``raw_score`` is the base, the contributions and this. Only boosted models and regressions have

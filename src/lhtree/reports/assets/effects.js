@@ -84,7 +84,7 @@ export function showEffects(facts, model) {
   }
   paint();
   return el("div", { id: "effects" }, title,
-    el("p", { class: "hint" }, `The mean contribution of a column over its values, in ${unit.name}. The band holds the middle ${percent(coverage)} of the rows: those with the same value differ, because a hyperplane looks at several columns. Grey: where the rows are. All charts have the same scale; they show ${count(rows, "row")}${trees < facts.model.n_estimators ? ` and the first ${trees} of ${facts.model.n_estimators} trees` : ""}.`),
+    el("p", { class: "hint" }, `The mean contribution of a column over its values, in ${unit.name}. The band holds the middle ${percent(coverage)} of the rows: those with the same value differ, because a hyperplane adds up several columns. Grey: where the rows are. All charts have the same scale; they show ${count(rows, "row")}${trees < facts.model.n_estimators ? ` and the first ${trees} of ${facts.model.n_estimators} trees` : ""}.`),
     control ? el("div", { class: "controls" }, control) : null,
     place,
     left > 0 ? el("p", { class: "note" }, `${count(left, "less important column is", "less important columns are")} left out.`) : null);

@@ -49,7 +49,7 @@ class Head {
 
   // Contributions in the unit of the prediction or of the raw score.
   explainContributions(base, end) {
-    return `${this.inUnit}They add up from ${this.origin}, ${this.write(base)}, to ${this.sum}, ${this.write(end)}. The change of value at each block is divided among its features by |weight| × spread.${this.isLinear ? " In a linear leaf, every slope adds its own term." : ""}`;
+    return `${this.inUnit}They add up from ${this.origin}, ${this.write(base)}, to ${this.sum}, ${this.write(end)}. The change of value at each block is divided among its features by |weight| × standard deviation.${this.isLinear ? " In a linear leaf, every slope adds its own term." : ""}`;
   }
 }
 
