@@ -29,8 +29,8 @@ struct AdditiveFit {
 
     AdditiveFit(nb::object rows_given, const std::vector<boost::CellAxis>& axes,
                 const std::vector<std::vector<std::size_t>>& terms, const Vector<double>& base,
-                const Vector<std::int32_t>& fold, std::size_t n_bags)
-        : kept(nb::make_tuple(rows_given, fold)), rows(nb::cast<BoostRows&>(rows_given).data) {
+                const Vector<std::int32_t>& fold, const Vector<std::int32_t>& part, std::size_t n_bags)
+        : kept(nb::make_tuple(rows_given, fold, part)), rows(nb::cast<BoostRows&>(rows_given).data) {
         require(base.size() == rows.objective.n_scores(), "base needs a value per score");
         require(fold.size() == rows.labels.n_rows, "fold needs a value per row");
         require(n_bags >= 1, "there is no bag");
@@ -45,6 +45,12 @@ struct AdditiveFit {
         plan.base = copy(base);
         plan.fold = fold.data();
         plan.n_bags = n_bags;
+        require(part.size() == fold.size(), "part needs a value per row");
+        plan.part = part.data();
+        for (std::size_t row = 0; row < part.size(); ++row) {
+            require(part.data()[row] >= 0, "a part is negative");
+            plan.n_parts = std::max(plan.n_parts, static_cast<std::size_t>(part.data()[row]) + 1);
+        }
         for (const std::vector<std::size_t>& of_term : terms) {
             require(of_term.size() == 1 || of_term.size() == 2, "a term has one or two axes");
             boost::AdditiveTerm term;
@@ -153,8 +159,8 @@ void bind_additive(nb::module_& m) {
     nb::class_<AdditiveFit>(m, "AdditiveFit", "The terms of an additive model, and the bags of its rows.")
         .def(nb::init<nb::object, const std::vector<boost::CellAxis>&,
                       const std::vector<std::vector<std::size_t>>&, const Vector<double>&,
-                      const Vector<std::int32_t>&, std::size_t>(),
-             "rows"_a, "axes"_a, "terms"_a, nb::kw_only(), "base"_a, "fold"_a, "n_bags"_a)
+                      const Vector<std::int32_t>&, const Vector<std::int32_t>&, std::size_t>(),
+             "rows"_a, "axes"_a, "terms"_a, nb::kw_only(), "base"_a, "fold"_a, "part"_a, "n_bags"_a)
         .def("boost", &AdditiveFit::boost, "values"_a, "is_active"_a, nb::kw_only(), "step"_a, "n_cycles"_a,
              "patience"_a, "n_threads"_a = 1,
              "Boost the active terms in every bag. Return the values by bag, cell and score, the losses of "

@@ -180,7 +180,7 @@ class StepOptions:
 class AdditiveFit:
     """The terms of an additive model, and the bags of its rows."""
 
-    def __init__(self, rows: object, axes: Sequence[CellAxis], terms: Sequence[Sequence[int]], *, base: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], fold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_bags: int) -> None: ...
+    def __init__(self, rows: object, axes: Sequence[CellAxis], terms: Sequence[Sequence[int]], *, base: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], fold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], part: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_bags: int) -> None: ...
 
     def boost(self, values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], is_active: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], *, step: StepOptions, n_cycles: int, patience: int, n_threads: int = 1) -> tuple:
         """

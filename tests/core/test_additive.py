@@ -77,8 +77,9 @@ def tables(draw):
     smoothing=st.sampled_from([0.1, 3.0]),
     n_cycles=st.integers(1, 9),
     growth=st.sampled_from([0.0, 0.5]),
+    n_parts=st.integers(1, 3),
 )
-def test_values_are_those_of_the_reference(table, least, smoothing, n_cycles, growth):
+def test_values_are_those_of_the_reference(table, least, smoothing, n_cycles, growth, n_parts):
     X, loss, n_classes, y, terms, is_ordered, signs = table
     rows, bins, codes = make_rows(X, loss, y, n_classes)
     base = _core.find_base(rows)
@@ -95,7 +96,10 @@ def test_values_are_those_of_the_reference(table, least, smoothing, n_cycles, gr
         for slot, n in enumerate(n_codes)
     ]
     fold = (np.arange(len(X)) % 4).astype(np.int32)
-    fit = _core.AdditiveFit(rows, axes, [list(term) for term in terms], base=base, fold=fold, n_bags=1)
+    part = (np.arange(len(X)) // 2 % n_parts).astype(np.int32)
+    fit = _core.AdditiveFit(
+        rows, axes, [list(term) for term in terms], base=base, fold=fold, part=part, n_bags=1
+    )
     n_cells = sum(int(np.prod(n_codes[list(term)])) for term in terms)
     step = _core.StepOptions(
         learning_rate=0.3, l2_regularization=1.0, min_samples_leaf=least, smoothing=smoothing, growth=growth
@@ -112,11 +116,13 @@ def test_values_are_those_of_the_reference(table, least, smoothing, n_cycles, gr
     slow_axes = [
         slow.Axis(codes[:, slot], int(n), is_ordered[slot], signs[slot]) for slot, n in enumerate(n_codes)
     ]
-    train = [row for row in range(len(X)) if fold[row] != 0]
+    parts = [
+        [row for row in range(len(X)) if fold[row] != 0 and part[row] == number] for number in range(n_parts)
+    ]
     expected = slow.boost(
         [tuple(slow_axes[axis] for axis in term) for term in terms],
         Labels(loss, y, n_classes),
-        train,
+        parts,
         base.tolist(),
         (0.3, 1.0, least, smoothing),
         growth,
@@ -129,7 +135,7 @@ def test_values_are_those_of_the_reference(table, least, smoothing, n_cycles, gr
     ]
     np.testing.assert_allclose(found.reshape(n_cells, len(base)), listed, rtol=1e-9, atol=1e-12)
     raw = fit.score_left_out(found).reshape(len(X), len(base))
-    held = np.flatnonzero(fold == 0)
+    held = np.flatnonzero((fold == 0) & (part == 0))
     labels = {"classes": np.array(y, dtype=np.int32)} if n_classes else {"response": np.array(y, dtype=float)}
     np.testing.assert_allclose(_core.loss(loss, raw, **labels)[held].mean(), losses[0][n_checked], rtol=1e-6)
 
@@ -144,7 +150,9 @@ def test_bags_stop_together_and_boost_their_own_terms():
         for slot in range(2)
     ]
     fold = (np.arange(200) % 4).astype(np.int32)
-    fit = _core.AdditiveFit(rows, axes, [[0], [1]], base=_core.find_base(rows), fold=fold, n_bags=2)
+    fit = _core.AdditiveFit(
+        rows, axes, [[0], [1]], base=_core.find_base(rows), fold=fold, part=np.zeros_like(fold), n_bags=2
+    )
     step = _core.StepOptions(learning_rate=0.3, l2_regularization=1.0, min_samples_leaf=2, smoothing=1.0)
     options = {"step": step, "n_cycles": 200, "patience": 20}
     found, losses, n_cycles = fit.boost(np.zeros(36), np.array([1, 0, 0, 1], dtype=np.uint8), **options)

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_wine
+from sklearn.metrics import log_loss
 
 import lhtree
 from lhtree import AdditiveLHTClassifier, AdditiveLHTRegressor
-from lhtree.grow.additive import pairs
+from lhtree.grow.additive import bags, pairs
 from lhtree.grow.additive.bags import Bags
 from lhtree.grow.additive.pairs import purify
 
@@ -205,6 +206,19 @@ def test_threads_and_batches_give_the_same_bits():
     )
     for other in (two, batched):
         np.testing.assert_array_equal(other.decision_function(X), one.decision_function(X))
+
+
+def test_bags_learn_from_many_rows_in_parts(monkeypatch):
+    X, y = make_loans(1500)
+    whole = AdditiveLHTClassifier(0, **FAST).fit(X, y)
+    monkeypatch.setattr(bags, "_PART_ROWS", 400)
+    one = AdditiveLHTClassifier(0, **FAST).fit(X, y)
+    two = AdditiveLHTClassifier(0, **FAST, n_jobs=2).fit(X, y)
+    np.testing.assert_array_equal(two.decision_function(X), one.decision_function(X))
+    assert not np.array_equal(one.decision_function(X), whole.decision_function(X))
+    others, labels = make_loans(4000, seed=1)
+    loss, of_whole = (log_loss(labels, model.predict_proba(others)) for model in (one, whole))
+    assert abs(loss / of_whole - 1.0) < 0.03
 
 
 def test_pairs_are_found_by_held_out_rows():

@@ -1,6 +1,7 @@
 """The slow twin of the boosting of curves and surfaces: one bag, in plain loops."""
 
 import math
+from itertools import product
 
 import numpy as np
 
@@ -149,17 +150,32 @@ def step_surface(cells, first, second, options):
     return additions
 
 
-def boost(terms, labels, train, base, options, growth, n_cycles):
+def boost(terms, labels, parts, base, options, growth, n_cycles):
     """Values of every term and score after some cycles, {cell: value}; terms are tuples of axes.
 
-    In every cycle, the learning rate grows by a part of the first one, up to 1.
+    In every cycle, the learning rate grows by a part of the first one, up to 1. Parts of the training rows take turns
+    of four cycles.
     """
     n_scores = len(base)
-    raw = {row: list(base) for row in train}
     values = [[dict.fromkeys(list_cells(axes), 0.0) for _ in range(n_scores)] for axes in terms]
     hessians = {}
     first = options[0]
     for cycle in range(n_cycles):
+        if cycle % 4 == 0 and (len(parts) > 1 or cycle == 0):
+            train = parts[cycle // 4 % len(parts)]
+            raw = {
+                row: [
+                    sum(
+                        (
+                            own[k][tuple(a.cell[row] for a in axes)]
+                            for axes, own in zip(terms, values, strict=True)
+                        ),
+                        b,
+                    )
+                    for k, b in enumerate(base)
+                ]
+                for row in train
+            }
         options = (max(first, min(first * (1.0 + growth * cycle), 1.0)), *options[1:])
         sums = {row: labels.prepare(raw[row]) for row in train}
         changes = []
@@ -242,3 +258,35 @@ def merge_cells(values, weights):
         merges.append((steps[i][-1], total))
         steps[i : i + 2] = [steps[i] + steps[i + 1]]
     return merges
+
+
+def group_cells(values, weights, is_ordered, most_cost):
+    """The groups of the cells of every axis after merges of at most this cost; missing values are alone.
+
+    Values are of shape (*n_cells, n_scores), weights of shape (*n_cells,).
+    """
+    groups = []
+    for axis, ordered in enumerate(is_ordered):
+        n = values.shape[axis] - 1
+        own = [[cell] for cell in range(n)]
+        if ordered:
+            parts = np.moveaxis(values, axis, 0)[:n].reshape(n, -1, values.shape[-1])
+            of_parts = np.moveaxis(weights, axis, 0)[:n].reshape(n, -1)
+            for last, cost in merge_cells(parts, of_parts):
+                if cost <= most_cost:
+                    i = next(i for i, group in enumerate(own) if last in group)
+                    own[i : i + 2] = [own[i] + own[i + 1]]
+        groups.append([*own, [n]])
+    return groups
+
+
+def flatten(values, weights, groups):
+    """Values of which all cells of a block of groups have the weighted mean; without weight, the plain one."""
+    flat = np.empty_like(values)
+    for block in product(*groups):
+        cells = np.ix_(*block)
+        own, weight = values[cells], weights[cells]
+        if not weight.sum() > 0.0:
+            weight = np.ones_like(weight)
+        flat[cells] = (own * weight[..., None]).sum(axis=tuple(range(weight.ndim))) / weight.sum()
+    return flat

@@ -62,8 +62,8 @@ l2_regularization : "auto" or float
     that lowers the held-out loss of some bags by 2 %; surfaces have 1.
 max_steps : "auto", int or None
     Merge neighbouring bins of curves into steps. "auto": to the fewest steps whose held-out loss is within 0.05 % of
-    the least and which cost at most about 0.1 % of the loss; surfaces are merged, too. An int is the maximum number of
-    steps of a curve. None: bins stay as they are.
+    the least, where every bag merges its own values; surfaces are merged, too. An int is the maximum number of steps of
+    a curve. None: bins stay as they are.
 n_iter_no_change : int
     Cycles without a lower held-out loss after which boosting of curves stops; for surfaces, half as many.
 interaction_cst : "pairwise", "no_interactions", list of groups of columns or None
@@ -410,7 +410,7 @@ class AdditiveLHTRegressor(Regressor, BaseAdditive):
     >>> from sklearn.datasets import load_diabetes
     >>> from lhtree import AdditiveLHTRegressor
     >>> X, y = load_diabetes(return_X_y=True)
-    >>> AdditiveLHTRegressor(random_state=0).fit(X[::2], y[::2]).score(X[1::2], y[1::2]) > 0.4
+    >>> AdditiveLHTRegressor(random_state=0).fit(X[::2], y[::2]).score(X[1::2], y[1::2]) > 0.35
     True
     """
 

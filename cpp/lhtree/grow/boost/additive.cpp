@@ -7,9 +7,9 @@
 namespace lhtree::boost {
 namespace {
 
-constexpr std::size_t cycles_per_hessian =
-    4;                                       // Hessians change slowly: cells keep their sums for some cycles
-constexpr std::size_t cycles_per_check = 4;  // cycles between comparisons of the losses of bags
+// Cycles between comparisons of the losses of bags, and between parts of the rows. Hessians change slowly:
+// cells keep their sums for as many cycles.
+constexpr std::size_t cycles_per_check = 4;
 constexpr std::size_t rows_at_once = 512;
 
 // Labels and weights of some rows, in their order.
@@ -17,6 +17,7 @@ struct OrderedRows {
     std::vector<std::int32_t> classes;
     std::vector<double> response, weight;
 
+    OrderedRows() = default;
     OrderedRows(const RowData& rows, const std::vector<std::uint32_t>& order) {
         for (const std::uint32_t row : order) {
             if (rows.labels.classes) classes.push_back(rows.labels.classes[row]);
@@ -97,39 +98,37 @@ double mean_loss(const Objective& objective, const OrderedRows& rows, const doub
     return weight > 0.0 ? sum / weight : 0.0;
 }
 
-// The boosting of one bag. Training rows come first, then the rows of the fold.
+// Rows in use by part.
+std::vector<std::vector<std::uint32_t>> divide_rows(const AdditivePlan& plan, std::size_t n_rows) {
+    std::vector<std::vector<std::uint32_t>> parts(plan.n_parts);
+    for (std::size_t row = 0; row < n_rows; ++row)
+        if (plan.fold[row] >= 0)
+            parts[static_cast<std::size_t>(plan.part[row])].push_back(static_cast<std::uint32_t>(row));
+    return parts;
+}
+
+// The boosting of one bag. Training rows of a part come first, then the held-out rows of part 0.
 class Bag {
   public:
-    Bag(const AdditivePlan& plan, const RowData& rows, std::size_t number, double* values)
+    Bag(const AdditivePlan& plan, const RowData& rows, const std::vector<std::vector<std::uint32_t>>& parts,
+        std::size_t number, double* values)
         : plan_(plan),
+          rows_(rows),
+          parts_(parts),
+          number_(number),
           is_active_(plan.is_active.data() + number * plan.terms.size()),
           n_scores_(rows.objective.n_scores()),
-          order_(order_rows(plan, rows, number)),
-          labels_(rows, order_),
           objective_(rows.objective),
           differentiator_(objective_),
           values_(values) {
-        const std::size_t n_slots = rows.bins.slots.size(), n_rows = order_.size();
-        raw_.resize(n_rows * n_scores_);
+        hessians_.resize(plan.terms.size() * n_scores_);
         cells_.resize(plan.terms.size());
-        for (std::size_t t = 0; t < plan.terms.size(); ++t)
-            if (is_active_[t]) cells_[t].resize(n_rows);
-        for (std::size_t i = 0; i < n_rows; ++i) {
-            const std::uint8_t* const codes = rows.codes + order_[i] * n_slots;
-            for (std::size_t k = 0; k < n_scores_; ++k) raw_[i * n_scores_ + k] = plan.base[k];
-            for (std::size_t t = 0; t < plan.terms.size(); ++t) {
-                const AdditiveTerm& term = plan.terms[t];
-                const std::size_t cell = term.cell(codes);
-                if (is_active_[t]) cells_[t][i] = static_cast<std::uint16_t>(cell);
-                for (std::size_t k = 0; k < n_scores_; ++k)
-                    raw_[i * n_scores_ + k] += values[(term.begin + cell) * n_scores_ + k];
-            }
-        }
+        load(0);
     }
 
     // Runs some cycles and returns the loss after the last one.
     double run_cycles(std::size_t first, std::size_t n_cycles, Watch& watch) {
-        hessians_.resize(plan_.terms.size() * n_scores_);
+        if (plan_.n_parts > 1 && first > 0) load(first / cycles_per_check);
         for (std::size_t cycle = first; cycle < first + n_cycles; ++cycle) {
             watch.check();
             run_cycle(cycle);
@@ -138,16 +137,18 @@ class Bag {
     }
     // The mean loss of the fold, or of the training rows if the fold is empty.
     double loss() const {
-        const std::size_t n_held = order_.size() - n_train_;
+        const std::size_t n_held = n_rows_ - n_train_;
         return n_held > 0 ? mean_loss(objective_, labels_, raw_.data(), n_train_, n_held, n_scores_)
                           : mean_loss(objective_, labels_, raw_.data(), 0, n_train_, n_scores_);
     }
 
   private:
     const AdditivePlan& plan_;
+    const RowData& rows_;
+    const std::vector<std::vector<std::uint32_t>>& parts_;
+    std::size_t number_;
     const std::uint8_t* is_active_;  // of every term
-    std::size_t n_scores_, n_train_ = 0;
-    std::vector<std::uint32_t> order_;
+    std::size_t n_scores_, n_train_ = 0, n_rows_ = 0;
     OrderedRows labels_;
     const Objective& objective_;
     Differentiator differentiator_;
@@ -158,15 +159,32 @@ class Bag {
     std::vector<std::int64_t> counts_;
     std::vector<std::vector<CellSums>> hessians_;  // by term and score: Hessians and weights
 
-    std::vector<std::uint32_t> order_rows(const AdditivePlan& plan, const RowData& rows, std::size_t number) {
-        std::vector<std::uint32_t> order, held;
-        for (std::size_t row = 0; row < rows.labels.n_rows; ++row)
-            if (plan.fold[row] >= 0)
-                (plan.fold[row] == static_cast<std::int32_t>(number) ? held : order)
-                    .push_back(static_cast<std::uint32_t>(row));
+    // Takes the rows of the next part; bags begin with different ones.
+    void load(std::size_t turn) {
+        std::vector<std::uint32_t> order;
+        const auto own = static_cast<std::int32_t>(number_);
+        for (const std::uint32_t row : parts_[(turn + number_) % plan_.n_parts])
+            if (plan_.fold[row] != own) order.push_back(row);
         n_train_ = order.size();
-        order.insert(order.end(), held.begin(), held.end());
-        return order;
+        for (const std::uint32_t row : parts_[0])
+            if (plan_.fold[row] == own) order.push_back(row);
+        labels_ = OrderedRows(rows_, order);
+        n_rows_ = order.size();
+        raw_.resize(n_rows_ * n_scores_);
+        for (std::size_t t = 0; t < plan_.terms.size(); ++t)
+            if (is_active_[t]) cells_[t].resize(n_rows_);
+        const std::size_t n_slots = rows_.bins.slots.size();
+        for (std::size_t i = 0; i < n_rows_; ++i) {
+            const std::uint8_t* const codes = rows_.codes + order[i] * n_slots;
+            for (std::size_t k = 0; k < n_scores_; ++k) raw_[i * n_scores_ + k] = plan_.base[k];
+            for (std::size_t t = 0; t < plan_.terms.size(); ++t) {
+                const AdditiveTerm& term = plan_.terms[t];
+                const std::size_t cell = term.cell(codes);
+                if (is_active_[t]) cells_[t][i] = static_cast<std::uint16_t>(cell);
+                for (std::size_t k = 0; k < n_scores_; ++k)
+                    raw_[i * n_scores_ + k] += values_[(term.begin + cell) * n_scores_ + k];
+            }
+        }
     }
     void run_cycle(std::size_t cycle) {
         differentiator_.begin(raw_.data(), n_train_);
@@ -191,7 +209,7 @@ class Bag {
         int exponent;
         std::frexp(steepest, &exponent);
         const double quantum = std::ldexp(1.0, exponent - 26);
-        const bool is_new = cycle % cycles_per_hessian == 0;
+        const bool is_new = cycle % cycles_per_check == 0;
         const std::uint16_t* before = nullptr;  // cells of the term with the last step
         std::vector<float> step;
         std::vector<CellSums> cells;
@@ -262,8 +280,7 @@ class Bag {
             const double* const own = changes.data() + term.begin;
             for (std::size_t cell = 0; cell < term.n_cells(); ++cell)
                 values_[(term.begin + cell) * n_scores_ + k] += own[cell];
-            for (std::size_t i = n_train_; i < order_.size(); ++i)
-                raw_[i * n_scores_ + k] += own[cells_[t][i]];
+            for (std::size_t i = n_train_; i < n_rows_; ++i) raw_[i * n_scores_ + k] += own[cells_[t][i]];
         }
     }
 };
@@ -274,6 +291,7 @@ AdditiveBags boost_terms(const AdditivePlan& plan, const RowData& rows, std::vec
                          std::size_t n_threads, Watch& watch) {
     AdditiveBags found{values, std::vector<std::vector<double>>(plan.n_bags), 0};
     const std::size_t size = plan.n_cells() * rows.objective.n_scores();
+    const std::vector<std::vector<std::uint32_t>> parts = divide_rows(plan, rows.labels.n_rows);
     std::vector<std::unique_ptr<Bag>> bags(plan.n_bags);
     const auto find_mean = [&] {
         double total = 0.0;
@@ -281,7 +299,7 @@ AdditiveBags boost_terms(const AdditivePlan& plan, const RowData& rows, std::vec
         return total / static_cast<double>(plan.n_bags);
     };
     run(plan.n_bags, n_threads, watch, [&](std::size_t number) {
-        bags[number] = std::make_unique<Bag>(plan, rows, number, values.data() + number * size);
+        bags[number] = std::make_unique<Bag>(plan, rows, parts, number, values.data() + number * size);
         found.losses[number].push_back(bags[number]->loss());
     });
     double least = find_mean();

@@ -20,6 +20,7 @@ Floats = NDArray[np.float64]
 _RACE_ROWS = 250  # held out from the bags that compare penalties
 _RACE_GAIN = 0.02  # least relative gain of another penalty: few bags stop by their own held-out rows
 _LEAST_FOLDS = 8  # a bag leaves out an eighth of the rows at most
+_PART_ROWS = 50_000  # about, of those that bags learn from in a cycle
 _MOST_WEIGHT = 2.0**64  # of a row: the core sums gradients and Hessians of single precision
 
 
@@ -109,6 +110,7 @@ class Bags:
         self.n_folds = min(max(self.n_bags, _LEAST_FOLDS), training.n_rows)
         self.fold, self.place = _draw_folds(training.codes, self.n_folds, seed)
         self.is_held = self.fold < self.n_bags
+        self.part = (self.place % -(-training.n_rows // _PART_ROWS)).astype(np.int32)  # as many rows in each
 
     @property
     def n_scores(self) -> int:
@@ -128,6 +130,7 @@ class Bags:
             [[next(numbers) for _ in term.axes] for term in terms],
             base=self.base,
             fold=self.fold,
+            part=self.part,
             n_bags=self.n_bags,
         )
 
@@ -160,6 +163,7 @@ class Bags:
         few = copy(self)
         few.fold = np.where(self.place % -(-len(self.fold) // n_most), -1, self.fold).astype(np.int32)
         few.is_held = self.is_held & (few.fold >= 0)
+        few.part = np.zeros_like(self.part)
         return few
 
     def measure(self, terms: Sequence[TermValues]) -> float:

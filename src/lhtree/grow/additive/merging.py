@@ -8,14 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import _core
-from .bags import Bags, TermValues
+from .bags import Axis, Bags, TermValues
 
 Floats = NDArray[np.float64]
 
 _MERGE_TOLERANCE = 5e-4  # of the held-out loss
-# Shares of the loss which merging may cost by its parabola. The largest one limits the merging, because the held-out
-# loss is too low: edges are chosen by the mean of all bags, most of which learn from the held-out rows of a bag.
-_MERGE_SHARES = (0.0, 3e-5, 1e-4, 3e-4, 1e-3)
+_MERGE_SHARES = (
+    0.0,
+    1e-4,
+    3e-4,
+    1e-3,
+    3e-3,
+    1e-2,
+    3e-2,
+)  # of the loss, which merging may cost by its parabola
 
 
 def merge_steps(bags: Bags, terms: list[TermValues]) -> list[TermValues]:
@@ -25,33 +31,46 @@ def merge_steps(bags: Bags, terms: list[TermValues]) -> list[TermValues]:
         return terms
     raw = bags.score(terms)
     hessians = [hessian for _, hessian in bags.weigh(terms, raw)]
+    most_cost = _choose_cost(bags, terms, hessians, raw) if settings.merges and bags.is_held.any() else 0.0
+    merged = []
+    for term, hessian in zip(terms, hessians, strict=True):
+        mean = term.values.mean(axis=0)
+        max_steps = settings.max_steps if len(term.axes) == 1 else None
+        groups = [path.group(most_cost, max_steps) for path in find_paths(term.axes, mean, hessian)]
+        merged.append(merge_cells(term, hessian, groups))
+    return merged
+
+
+def _choose_cost(bags: Bags, terms: list[TermValues], hessians: list[Floats], raw: Floats) -> float:
+    """Return the largest cost of the merges of an axis with a held-out loss within a tolerance of the least one.
+
+    Every bag merges cells by its own values: the mean of all bags depends on its held-out rows.
+    """
+    loss, weight = bags.average(bags.losses(raw), bags.is_held)[0], bags.labels["weight"]
+    n_rows = len(bags.fold) if weight is None else float(weight.sum())
     paths = [
-        [Merging.find(term, hessian, axis) for axis in range(len(term.axes))]
+        [find_paths(term.axes, values, hessian) for values in term.values]
         for term, hessian in zip(terms, hessians, strict=True)
     ]
+    n_axes = sum(len(term.axes) for term in terms)
+    costs = [share * abs(loss) * n_rows / n_axes for share in _MERGE_SHARES]
+    losses = [bags.measure(flatten_bags(terms, hessians, paths, cost)) for cost in costs]
+    limit = min(losses) + _MERGE_TOLERANCE * abs(min(losses))
+    return max(cost for cost, loss in zip(costs, losses, strict=True) if loss <= limit)
 
-    def apply(most_cost: float, max_steps: int | None) -> list[TermValues]:
-        merged = []
-        for term, hessian, own in zip(terms, hessians, paths, strict=True):
-            for axis, path in enumerate(own):
-                group = path.group(most_cost, max_steps if len(own) == 1 else None)
-                term, hessian = _merge_axis(term, hessian, axis, group)
-            merged.append(term)
-        return merged
 
-    if not settings.merges or not bags.is_held.any():
-        return apply(0.0, settings.max_steps)
-    tried = []
-    weight = bags.labels["weight"]
-    n_rows = len(bags.fold) if weight is None else float(weight.sum())
-    total = bags.average(bags.losses(raw), bags.is_held)[0] * n_rows
-    n_paths = sum(len(own) for own in paths)
-    for share in _MERGE_SHARES:
-        merged = apply(share * abs(total) / n_paths, None)
-        tried.append((bags.average(bags.losses(bags.score(merged)), bags.is_held)[0], merged))
-    least = min(loss for loss, _ in tried)
-    limit = least + _MERGE_TOLERANCE * abs(least)
-    return next(merged for loss, merged in reversed(tried) if loss <= limit)
+def flatten_bags(
+    terms: list[TermValues], hessians: list[Floats], paths: list[list[list[Merging]]], most_cost: float
+) -> list[TermValues]:
+    """Replace the values of merged cells by their mean; ``paths`` has the merges by term, bag and axis."""
+    flat = []
+    for term, hessian, of_bags in zip(terms, hessians, paths, strict=True):
+        values, weight = term.values, np.broadcast_to(hessian, term.values.shape[:-1])
+        for axis, of_axis in enumerate(zip(*of_bags, strict=True)):
+            groups = np.array([path.group(most_cost) for path in of_axis])
+            values, weight = _flatten(values, weight, axis, groups)
+        flat.append(term._replace(values=values))
+    return flat
 
 
 class Merging(NamedTuple):
@@ -61,46 +80,74 @@ class Merging(NamedTuple):
     edge: NDArray[np.int64]
     cost: Floats
 
-    @classmethod
-    def find(cls, term: TermValues, hessian: Floats, axis: int) -> Merging:
-        """Merge all cells of numbers of an axis, one pair after the other."""
-        n = term.shape[axis] - 1
-        if not term.axes[axis].is_ordered or n < 2:
-            return cls(n, np.empty(0, dtype=np.int64), np.empty(0))
-        mean = np.moveaxis(term.values.mean(axis=0), axis, 0)[:n].reshape(n, -1, term.values.shape[-1])
-        weight = np.moveaxis(hessian, axis, 0)[:n].reshape(n, -1)
-        edge, cost = _core.find_merges(
-            mean.ravel(), weight.ravel(), n_parts=weight.shape[1], n_scores=mean.shape[2]
-        )
-        return cls(n, edge, cost)
-
-    def group(self, most_cost: float, max_steps: int | None) -> NDArray[np.int64]:
+    def group(self, most_cost: float, max_steps: int | None = None) -> NDArray[np.int64]:
         """Return the new cell of every cell after merges of at most this cost, or more for ``max_steps`` steps."""
         n_merged = int(np.searchsorted(self.cost, most_cost, side="right"))
         if max_steps is not None and len(self.edge):
             n_merged = max(n_merged, self.n_cells - max_steps)
-        is_edge = np.ones(max(self.n_cells - 1, 0), dtype=np.int64)
-        is_edge[self.edge[:n_merged]] = 0
-        return np.concatenate([[0], np.cumsum(is_edge)])
+        is_first = np.ones(max(self.n_cells, 1), dtype=np.int64)
+        is_first[0] = 0
+        is_first[self.edge[:n_merged] + 1] = 0
+        return is_first.cumsum()
 
 
-def _merge_axis(
-    term: TermValues, hessian: Floats, axis: int, group: NDArray[np.int64]
-) -> tuple[TermValues, Floats]:
-    """Merge cells of an axis; the value of a step is the mean of its cells, weighted by their Hessians."""
-    if len(group) == group.max() + 1:
-        return term, hessian
-    starts = np.append(
-        np.flatnonzero(np.diff(group, prepend=-1)), len(group)
-    )  # and the cell of missing values
-    weight = hessian[None, ..., None]
-    size = np.add.reduceat(np.broadcast_to(weight, term.values.shape), starts, axis=1 + axis)
-    total = np.add.reduceat(weight * term.values, starts, axis=1 + axis)
-    count = np.diff(np.append(starts, term.shape[axis])).reshape(
-        [-1 if i == axis else 1 for i in range(hessian.ndim)]
-    )
-    plain = np.add.reduceat(term.values, starts, axis=1 + axis) / count[None, ..., None]
-    values = np.where(size > 0.0, total / np.where(size > 0.0, size, 1.0), plain)
-    axes = list(term.axes)
-    axes[axis] = axes[axis].merge(group)
-    return TermValues(tuple(axes), values), np.add.reduceat(hessian, starts, axis=axis)
+def find_paths(axes: tuple[Axis, ...], values: Floats, hessian: Floats) -> list[Merging]:
+    """Return the merges of all cells of every axis of numbers, one pair after the other.
+
+    ``values`` has a dimension per axis and one of scores, ``hessian`` a dimension per axis.
+    """
+    paths = []
+    for number, axis in enumerate(axes):
+        n = axis.n_cells - 1
+        if not axis.is_ordered or n < 2:
+            paths.append(Merging(n, np.empty(0, dtype=np.int64), np.empty(0)))
+            continue
+        own = np.moveaxis(values, number, 0)[:n].reshape(n, -1, values.shape[-1])
+        weight = np.moveaxis(hessian, number, 0)[:n].reshape(n, -1)
+        edge, cost = _core.find_merges(
+            own.ravel(), weight.ravel(), n_parts=weight.shape[1], n_scores=own.shape[2]
+        )
+        paths.append(Merging(n, edge, cost))
+    return paths
+
+
+def merge_cells(term: TermValues, hessian: Floats, groups: list[NDArray[np.int64]]) -> TermValues:
+    """Merge cells of all axes: ``groups`` has the new cell of every cell of an axis but that of missing values."""
+    values, weight = term.values, np.broadcast_to(hessian, term.values.shape[:-1])
+    axes = []
+    for number, (axis, group) in enumerate(zip(term.axes, groups, strict=True)):
+        values, weight = _flatten(values, weight, number, np.broadcast_to(group, (len(values), len(group))))
+        first = np.append(
+            np.flatnonzero(np.diff(group, prepend=-1)), len(group)
+        )  # and that of missing values
+        values, weight = (np.take(array, first, axis=1 + number) for array in (values, weight))
+        axes.append(axis.merge(group))
+    return TermValues(tuple(axes), values)
+
+
+def _flatten(values: Floats, weight: Floats, axis: int, groups: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """Replace the values of groups of neighbouring cells by their weighted means, and the weights by their means.
+
+    ``groups`` has the group of every bag and cell, without the cell of missing values.
+    """
+    is_first = np.diff(groups, axis=1, prepend=-1, append=len(groups[0])) > 0
+    start = np.flatnonzero(is_first)
+    if len(start) == is_first.size:
+        return values, weight
+    count = np.diff(np.append(start, is_first.size))
+
+    def add_up(array: Floats) -> Floats:
+        array = array.swapaxes(1, 1 + axis)
+        return np.add.reduceat(array.reshape(is_first.size, *array.shape[2:]), start)
+
+    def spread(array: Floats) -> Floats:
+        array = np.repeat(array, count, axis=0)
+        return array.reshape(*is_first.shape, *array.shape[1:]).swapaxes(1, 1 + axis)
+
+    n_cells = count.reshape(-1, *[1] * (weight.ndim - 2))
+    total = add_up(weight)
+    has_weight = (total > 0.0)[..., None]
+    mean = add_up(weight[..., None] * values) / np.where(has_weight, total[..., None], 1.0)
+    if not has_weight.all():
+        mean = np.where(has_weight, mean, add_up(values) / n_cells[..., None])
+    return spread(mean), spread(total / n_cells)
