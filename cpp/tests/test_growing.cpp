@@ -216,7 +216,7 @@ TEST(row_draws_match_a_slow_reference) {
             CHECK(ascends);
             CHECK(n_drawn == counts);
             // One stream of draws serves all strata in order.
-            const std::uint64_t key = derive(derive(3, 7), row_draws);
+            const std::uint64_t key = derive(derive(3, 7), Stream::row_draws);
             std::vector<std::int32_t> times(n), naive_rows, naive_times;
             std::uint64_t n_taken = 0;
             for (std::size_t s = 0; s < 3; ++s) {
@@ -295,7 +295,7 @@ TEST(draws_match_splitmix64) {
     CHECK(derive(0, 1) == 0x6e789e6aa1b965f4u);
     CHECK(derive(0, 2) == 0x06c45d188009454fu);
     for (std::size_t size = 1; size <= 300; ++size) {
-        Draws draws(size, feature_draws);
+        Draws draws(size, Stream::feature_draws);
         std::vector<int> n_seen(size);
         bool is_below = true;
         for (std::size_t i = 0; i < 40 * size; ++i) {
@@ -308,8 +308,8 @@ TEST(draws_match_splitmix64) {
         for (const int n : n_seen) least = std::min(least, n);
         CHECK(least > 5);  // 40 expected
     }
-    const std::uint64_t key = derive(42, row_draws);
-    Draws bits(42, row_draws), large(42, row_draws);
+    const std::uint64_t key = derive(42, Stream::row_draws);
+    Draws bits(42, Stream::row_draws), large(42, Stream::row_draws);
     for (std::uint64_t i = 0; i < 50; ++i) {
         CHECK(bits.below(256) == derive(key, i) >> 56);
         CHECK(large.below(std::size_t{1} << 31) == derive(key, i) >> 33);

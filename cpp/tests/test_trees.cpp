@@ -409,7 +409,8 @@ TEST(forest_consists_of_its_trees) {
                                                    draws ? &chosen : nullptr};
                             Options own_options = options;
                             own_options.beta = 0.2;
-                            const std::uint64_t key = derive(derive(derive(9, tree), feature_draws), target);
+                            const std::uint64_t key =
+                                derive(derive(derive(9, tree), Stream::feature_draws), target);
                             expected.add(static_cast<std::int32_t>(target),
                                          grow(samples, own_options, key, 1, watch).blocks);
                         }

@@ -199,12 +199,13 @@ Boosted boost(const Plan& plan, Rows& rows, std::size_t n_threads, Watch& watch)
         for (std::size_t score = 0; score < n_per_round; ++score) {
             TreeScores scores{score};
             if (is_joint) {
-                scores.projection = draw_projection(rows.n_scores(), derive(round_key, projection_draws));
+                scores.projection =
+                    draw_projection(rows.n_scores(), derive(round_key, Stream::projection_draws));
                 for (std::size_t k = 0; k < rows.n_scores(); ++k)
                     scores.projection[k] *= scales.projection[k];
             }
             Blocks tree = grow_tree(rows, plan.tree, selects(loss), scores, round_key,
-                                    derive(round_key, first_score + score), n_threads, watch);
+                                    derive(round_key, Stream::round_trees, score), n_threads, watch);
             const auto target = std::holds_alternative<Logistic>(loss) ? 1 : static_cast<std::int32_t>(score);
             result.forest.add(is_joint ? -1 : target, std::move(tree));
             watch.finish_one();

@@ -27,10 +27,10 @@ struct Block {
 };
 
 std::vector<std::int32_t> draw(const std::vector<std::int32_t>& from, std::size_t n, std::uint64_t key,
-                               Purpose purpose) {
+                               Stream stream) {
     std::vector<std::int32_t> deck = from;
     n = std::min(n, deck.size());
-    Draws draws(key, purpose);
+    Draws draws(key, stream);
     for (std::size_t i = 0; i < n; ++i) std::swap(deck[i], deck[i + draws.below(deck.size() - i)]);
     deck.resize(n);
     std::sort(deck.begin(), deck.end());
@@ -132,15 +132,15 @@ class Grower {
         united.erase(std::unique(united.begin(), united.end()), united.end());
         const std::vector<std::int32_t>& allowed = groups_.empty() ? usable_ : united;
         const auto n = static_cast<std::size_t>(options_.max_features * static_cast<double>(allowed.size()));
-        return draw(allowed, std::max<std::size_t>(1, n), block.key, feature_draws);
+        return draw(allowed, std::max<std::size_t>(1, n), block.key, Stream::feature_draws);
     }
 
     // The features of a hyperplane: of one group, which is drawn, too.
     std::vector<std::int32_t> draw_directed(const Block& block, std::uint64_t key) const {
-        if (groups_.empty()) return draw(usable_, options_.n_directed, key, direction_draws);
+        if (groups_.empty()) return draw(usable_, options_.n_directed, key, Stream::direction_draws);
         if (block.groups.empty()) return {};
-        const std::size_t group = Draws(key, group_draws).below(block.groups.size());
-        return draw(groups_[block.groups[group]], options_.n_directed, key, direction_draws);
+        const std::size_t group = Draws(key, Stream::group_draws).below(block.groups.size());
+        return draw(groups_[block.groups[group]], options_.n_directed, key, Stream::direction_draws);
     }
 
     // The groups of a block that have all features of its cut.
@@ -170,7 +170,7 @@ class Grower {
         if (options_.n_directed > 1)
             for (std::size_t i = 0; i < options_.n_directions; ++i) {
                 // The keys of children, which draw no direction of their own in a symmetric tree.
-                auto drawn = draw_directed(level_[0], derive(key, i));
+                auto drawn = draw_directed(level_[0], derive(key, Stream::left_side, i));
                 // With few features, draws may be equal: so would be their cuts.
                 const bool is_new = std::find(request.features.begin(), request.features.end(), drawn) ==
                                     request.features.end();
@@ -539,8 +539,9 @@ class Grower {
             Totals totals[2] = {{cuts_[i]->left, {}}, {sums - cuts_[i]->left, {}}};
             if (!selects())
                 finder_.pass_bounds(block.totals, block.value, *cuts_[i], totals[0].bounds, totals[1].bounds);
-            for (const std::uint64_t side : {left_side, right_side})
-                next.push_back({totals[side], derive(block.key, side), value_of(totals[side], block.value),
+            for (const std::size_t side : {0, 1})
+                next.push_back({totals[side], derive(block.key, Stream::left_side, side),
+                                value_of(totals[side], block.value),
                                 options_.has_linear_leaves
                                     ? extend_path(cuts_[i]->direction.features, block.path)
                                     : std::vector<std::int32_t>{},
@@ -639,7 +640,8 @@ Blocks grow_tree(Rows& rows, const TreeOptions& options, bool selects, const Tre
     for (const Steepness& steepest : rows.ask(Differentiate{{}, scores.score, scores.projection}))
         quanta.push_back({quantum_of(steepest.gradient), quantum_of(steepest.hessian), units.unit[0],
                           std::ldexp(units.unit[0], units.shift)});
-    const Sums root = rows.ask(BeginTree{{}, {derive(round_key, row_draws), options.subsample}, quanta[0]});
+    const Sums root =
+        rows.ask(BeginTree{{}, {derive(round_key, Stream::row_draws), options.subsample}, quanta[0]});
     std::vector<std::size_t> selected;
     if (selects) selected = {scores.score};
     if (selects && scores.is_joint()) {

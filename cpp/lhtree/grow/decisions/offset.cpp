@@ -121,7 +121,7 @@ double find_credit(double product, const Variable& a, const Variable& b, double 
 }
 
 std::pair<std::size_t, std::size_t> draw_pair(std::uint64_t key, std::size_t n_runs) {
-    Draws draws(key, direction_draws);
+    Draws draws(key, Stream::direction_draws);
     const std::size_t one = draws.below(n_runs);
     std::size_t other = draws.below(n_runs - 1);
     other += other >= one;

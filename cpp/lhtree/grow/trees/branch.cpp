@@ -351,7 +351,7 @@ void Brancher<Response>::draw_features(const Block& block, const Samples& sample
     is_constant_ = block.is_constant;
     deck_.resize(n_features);
     std::iota(deck_.begin(), deck_.end(), 0);
-    Draws draws(block.key, feature_draws);
+    Draws draws(block.key, Stream::feature_draws);
     for (std::size_t i = 0; i < n_features && drawn_.size() < options_.max_features; ++i) {
         std::swap(deck_[i], deck_[i + draws.below(n_features - i)]);
         const auto feature = static_cast<std::size_t>(deck_[i]);
@@ -393,11 +393,14 @@ void Brancher<Response>::part(const Block& block, double offset, Block (&childre
     for (std::size_t i = block.n_rest; i < n; ++i) n_left[1] += is_left_[i];
     const std::size_t middle = block.begin + n_left[0] + n_left[1];
     rows_.move(block.begin, is_left_.data(), n, threads_for(n), aside_, watch_);
-    children[0] = {block.begin, middle, n_left[0], block.depth + 1, derive(block.key, left_side),
+    children[0] = {block.begin, middle, n_left[0], block.depth + 1, derive(block.key, Stream::left_side),
                    is_constant_};
-    children[1] = {
-        middle,      block.end, block.n_rest - n_left[0], block.depth + 1, derive(block.key, right_side),
-        is_constant_};
+    children[1] = {middle,
+                   block.end,
+                   block.n_rest - n_left[0],
+                   block.depth + 1,
+                   derive(block.key, Stream::right_side),
+                   is_constant_};
 }
 
 template class Brancher<TwoValued>;

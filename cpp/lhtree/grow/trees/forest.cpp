@@ -138,7 +138,7 @@ Drawn draw_rows(const Sampling& sampling, std::uint64_t seed, std::uint64_t tree
     for (std::size_t row = 0; row < sampling.n_rows; ++row)
         strata[static_cast<std::size_t>(sampling.stratum[row])].push_back(static_cast<std::int32_t>(row));
 
-    Draws draws(derive(seed, tree), row_draws);
+    Draws draws(derive(seed, tree), Stream::row_draws);
     std::vector<std::int32_t> times(sampling.n_rows, 0);
     for (std::size_t s = 0; s < strata.size(); ++s) {
         auto& rows = strata[s];
@@ -258,7 +258,7 @@ Forest grow_forest(const ForestPlan& given, const Options& options, std::size_t 
             chosen = choose_rows(plan, tree);
             samples.chosen = &chosen;
         }
-        const std::uint64_t key = derive(derive(derive(plan.seed, tree), feature_draws), target);
+        const std::uint64_t key = derive(derive(derive(plan.seed, tree), Stream::feature_draws), target);
         trees[task] = grow(samples, own, key, n_inner, watch).blocks;
         watch.finish_one();
     });
