@@ -12,7 +12,7 @@
 #include <type_traits>
 
 #include "lhtree/score/contributions.hpp"
-#include "lhtree/score/scorer.hpp"
+#include "lhtree/score/staged_scores.hpp"
 #include "shared.hpp"
 
 namespace lhtree {
@@ -118,6 +118,11 @@ Strided<Value> stride_values(const GivenRows& X) {
             PyArray_STRIDE(X.array, 0) / size, PyArray_STRIDE(X.array, 1) / size};
 }
 
+InputRows view_rows(const GivenRows& X) {
+    return PyArray_TYPE(X.array) == NPY_DOUBLE ? InputRows(stride_values<double>(X))
+                                               : stride_values<float>(X);
+}
+
 // Whether X can be scored as it is. Python handles subclasses of arrays, wrong shapes and empty tables.
 bool takes(const Scorer& scorer, nb::handle X) {
     GivenRows rows;
@@ -131,8 +136,7 @@ template <class Work>
 bool score_rows(const Scorer& scorer, const GivenRows& X, const Work& work) {
     constexpr std::size_t quick_rows = 16;
     require(X.size(1) == scorer.n_features(), "X needs a column per feature of the model");
-    const InputRows rows =
-        PyArray_TYPE(X.array) == NPY_DOUBLE ? InputRows(stride_values<double>(X)) : stride_values<float>(X);
+    const InputRows rows = view_rows(X);
     const auto with_watch = [&](Watch& watch) { return work(rows, watch); };
     if (X.size(0) > quick_rows) return watched({}, with_watch);
     Watch watch;
@@ -184,15 +188,23 @@ auto bound_per_tree(const Scorer& scorer, GivenRows X, std::size_t n_threads) {
     });
 }
 
-auto bound_staged_raw_score(const Scorer& scorer, GivenRows X, const Matrix<double>& before,
-                            std::size_t first_round, std::size_t n_rounds, std::size_t n_threads) {
-    require(before.shape(0) == X.size(0) && before.shape(1) == scorer.n_targets(),
-            "before needs a row per sample and a column per target");
-    return fill(scorer, X, Floats<3>({n_rounds, X.size(0), scorer.n_targets()}),
-                [&](const InputRows& rows, Watch& watch, auto& out) {
-                    return scorer.staged_raw_score(rows, first_round, n_rounds, before.data(), n_threads,
-                                                   watch, out.values());
-                });
+std::optional<StagedScores> bound_stage(const Scorer& scorer, GivenRows X, const Coded& codes,
+                                        const LevelCounts& levels, std::size_t n_threads) {
+    const std::vector<std::int32_t> n_levels = take_levels(X.size(0), X.size(1), codes, levels);
+    require(count_features(X.size(1), n_levels) == scorer.n_features(),
+            "X needs a column per feature of the model");
+    StagedScores staged(scorer, n_levels);
+    const InputRows rows = view_rows(X);
+    const std::int32_t* const code = data_or_null(codes);
+    const bool is_finite =
+        watched({}, [&](Watch& watch) { return staged.begin(rows, code, n_threads, watch); });
+    return is_finite ? std::optional<StagedScores>(std::move(staged)) : std::nullopt;
+}
+
+Floats<3> bound_next(StagedScores& staged, std::size_t n_rounds, std::size_t n_threads) {
+    Floats<3> out({n_rounds, staged.n_rows(), staged.n_targets()});
+    watched({}, [&](Watch& watch) { staged.next(n_rounds, n_threads, watch, out.values()); });
+    return out;
 }
 
 auto bound_sum_left_out(const Scorer& scorer, GivenRows X, const Vector<std::int64_t>& estimators,
@@ -313,11 +325,8 @@ NewArray<double, 2> bound_expand_levels(const GivenRows& X, nb::handle codes, nb
     for (std::size_t i = 0; i < n_rows * n_codes; ++i)
         require(code[i] < coded[i % n_codes], "a code is out of range");
     NewArray<double, 2> features({n_rows, count_features(n_levels.size(), n_levels)});
-    const auto expand = [&](auto rows) { expand_levels(rows, code, n_levels, features.values()); };
-    if (PyArray_TYPE(X.array) == NPY_DOUBLE)
-        expand(stride_values<double>(X));
-    else
-        expand(stride_values<float>(X));
+    std::visit([&](const auto& rows) { expand_levels(rows, code, n_levels, features.values()); },
+               view_rows(X));
     return features;
 }
 
@@ -341,6 +350,9 @@ void bind_scoring(nb::module_& m) {
         "expand_levels", &bound_expand_levels, "X"_a, "codes"_a, "levels"_a,
         "Return all features of rows, float64: the numbers of X and 0 or 1 for every level of the columns of "
         "codes, NaN where a code is below 0. levels: number of levels of every column, 0 for numbers.");
+    nb::class_<StagedScores>(m, "StagedScores", "Raw scores of some rows after every round.")
+        .def("next", &bound_next, "n_rounds"_a, "n_threads"_a = 1,
+             "Raw scores after each of the next rounds, (n_rounds, n_rows, n_targets).");
     nb::class_<Scorer> scorer(m, "Scorer",
                               "Scores rows in the user's units. Methods return None if X holds an infinity.");
     scorer.def(
@@ -376,10 +388,9 @@ void bind_scoring(nb::module_& m) {
     scorer.def("apply", &bound_apply, "X"_a, "n_threads"_a = 1);
     scorer.def("per_tree", &bound_per_tree, "X"_a, "n_threads"_a = 1,
                "Membership and confidence of every tree, (n_rows, n_trees) each; value and 1 if boosted.");
-    scorer.def(
-        "staged_raw_score", &bound_staged_raw_score, "X"_a, "before"_a, "first_round"_a, "n_rounds"_a,
-        "n_threads"_a = 1,
-        "Raw scores after each of some rounds, (n_rounds, n_rows, n_targets), given those before them.");
+    scorer.def("stage", &bound_stage, nb::keep_alive<0, 1>(), "X"_a, "codes"_a.none() = nb::none(),
+               "levels"_a.none() = nb::none(), "n_threads"_a = 1,
+               "Raw scores of rows after every round. X, codes and levels are those of grow_forest.");
     scorer.def(
         "sum_left_out", &bound_sum_left_out, "X"_a, "estimators"_a, "left_out"_a, "first_row"_a = 0,
         "mean"_a = 0.0, "unit"_a = 1.0, "n_threads"_a = 1,

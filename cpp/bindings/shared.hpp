@@ -88,8 +88,8 @@ std::vector<T> copy(const Vector<T>& values) {
     return {values.data(), values.data() + values.size()};
 }
 
-template <class T>
-const T* data_or_null(const MaybeVector<T>& values) {
+template <class Array>
+auto data_or_null(const std::optional<Array>& values) -> decltype(values->data()) {
     return values ? values->data() : nullptr;
 }
 

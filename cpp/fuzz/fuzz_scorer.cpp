@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "lhtree/score/scorer.hpp"
+#include "lhtree/score/staged_scores.hpp"
 
 namespace {
 
@@ -173,9 +173,9 @@ void score_all(const Scorer& scorer, Source& source) {
             if (number < 0 || number >= static_cast<std::int64_t>(scorer.n_classes())) __builtin_trap();
     const std::size_t n_estimators = scorer.n_trees() / scorer.n_trees_each();
     if (link.is_boosted()) {
-        const std::vector<double> before(n_rows * scorer.n_targets());
-        std::vector<double> stages(n_estimators * before.size());
-        scorer.staged_raw_score(rows, 0, n_estimators, before.data(), 1, watch, stages.data());
+        std::vector<double> stages(n_estimators * n_rows * scorer.n_targets());
+        StagedScores staged(scorer, {});
+        if (staged.begin(rows, nullptr, 1, watch)) staged.next(n_estimators, 1, watch, stages.data());
     } else {
         std::vector<std::int64_t> estimators;
         std::vector<std::uint8_t> bits;

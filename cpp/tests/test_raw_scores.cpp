@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "lhtree/score/staged_scores.hpp"
 #include "lhtree/shared/elementary.hpp"
 #include "support.hpp"
 
@@ -74,13 +75,23 @@ TEST(raw_scores_match_a_slow_reference) {
                                     Confidence::none, find_link(n_classes == 2 ? "logistic" : "softmax"),
                                     base, clip);
                 std::vector<double> expected, raw(n_rows * n_targets), one(n_targets), proba(n_classes);
+                std::vector<double> expected_stages(4 * n_rows * n_targets), stages(expected_stages.size());
                 for (std::size_t row = 0; row < n_rows; ++row) {
                     const std::size_t begin = expected.size();
                     expected.insert(expected.end(), base.begin(), base.end());
-                    for (std::size_t tree = 0; tree < forest.n_trees(); ++tree)
-                        expected[begin + tree % n_targets] += naive_value(
-                            forest, tree, table.rows()[row], n_features, static_cast<float>(clip));
+                    for (std::size_t tree = 0; tree < forest.n_trees(); ++tree) {
+                        const std::size_t target = tree % n_targets, round = tree / n_targets;
+                        expected[begin + target] += naive_value(forest, tree, table.rows()[row], n_features,
+                                                                static_cast<float>(clip));
+                        expected_stages[(round * n_rows + row) * n_targets + target] =
+                            expected[begin + target];
+                    }
                 }
+                StagedScores staged(scorer, {});
+                CHECK(staged.begin(strided(table), nullptr, 2, watch));
+                staged.next(3, 2, watch, stages.data());
+                staged.next(1, 2, watch, &stages[3 * n_rows * n_targets]);
+                CHECK(same_bits(stages, expected_stages));
                 CHECK(scorer.score(strided(table), Score::raw_score, 2, watch, raw.data()));
                 CHECK(same_bits(raw, expected));
                 bool is_same = true;

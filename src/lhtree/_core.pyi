@@ -297,6 +297,14 @@ def expand_levels(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), 
     Return all features of rows, float64: the numbers of X and 0 or 1 for every level of the columns of codes, NaN where a code is below 0. levels: number of levels of every column, 0 for numbers.
     """
 
+class StagedScores:
+    """Raw scores of some rows after every round."""
+
+    def next(self, n_rounds: int, n_threads: int = 1) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None, None))]:
+        """
+        Raw scores after each of the next rounds, (n_rounds, n_rows, n_targets).
+        """
+
 class Scorer:
     """
     Scores rows in the user's units. Methods return None if X holds an infinity.
@@ -355,9 +363,9 @@ class Scorer:
         Membership and confidence of every tree, (n_rows, n_trees) each; value and 1 if boosted.
         """
 
-    def staged_raw_score(self, X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)] | Annotated[NDArray[numpy.float32], dict(shape=(None, None), writable=False)], before: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], first_round: int, n_rounds: int, n_threads: int = 1) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None, None))] | None:
+    def stage(self, X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)] | Annotated[NDArray[numpy.float32], dict(shape=(None, None), writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, n_threads: int = 1) -> StagedScores | None:
         """
-        Raw scores after each of some rounds, (n_rounds, n_rows, n_targets), given those before them.
+        Raw scores of rows after every round. X, codes and levels are those of grow_forest.
         """
 
     def sum_left_out(self, X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)] | Annotated[NDArray[numpy.float32], dict(shape=(None, None), writable=False)], estimators: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], left_out: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], first_row: int = 0, mean: float = 0.0, unit: float = 1.0, n_threads: int = 1) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))]] | None:

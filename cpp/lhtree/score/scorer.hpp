@@ -1,6 +1,7 @@
 // Scorer: computes the scores of rows with the trees of a model.
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <variant>
 #include <vector>
 
@@ -13,6 +14,9 @@ namespace lhtree {
 
 // Rows of features in the user's units.
 using InputRows = std::variant<Strided<double>, Strided<float>>;
+inline std::size_t count_rows(const InputRows& x) {
+    return std::visit([](const auto& rows) { return rows.n_rows; }, x);
+}
 
 struct TreeRange {
     std::size_t begin, end;
@@ -74,10 +78,6 @@ class Scorer {
     // membership, confidence: n_rows × n_trees, μ and d of every tree; the value and 1 with boosted models.
     bool per_tree(const InputRows& x, std::size_t n_threads, Watch& watch, double* membership,
                   double* confidence) const;
-    // Raw scores of a boosted model after each of some rounds, given those before the first of them.
-    // before: n_rows × n_targets; out: n_rounds × n_rows × n_targets.
-    bool staged_raw_score(const InputRows& x, std::size_t first_round, std::size_t n_rounds,
-                          const double* before, std::size_t n_threads, Watch& watch, double* out) const;
     // Sums over the estimators that did not see a row, in their order. Classes: of d·μ and of μ, n_rows ×
     // n_classes each. Regression: of the estimates and of ((estimate - mean) / unit)², n_rows each.
     bool sum_left_out(const InputRows& x, const LeftOut& left_out, double mean, double unit,
@@ -94,6 +94,8 @@ class Scorer {
     void apply_link(const double* raw, std::size_t n_rows, double* predictions, bool calibrates = true) const;
 
   private:
+    friend class StagedScores;
+
     Planes planes_;
     PackedForest forest_;
     std::vector<double> n_trees_of_;  // trees per class
@@ -138,6 +140,10 @@ class Scorer {
     // Normalises rows and lays them out in a tile. Returns false if they have an infinity.
     template <class Value>
     bool lay_rows(const Strided<Value>& x, Tile& tile) const;
+    // What normalising writes for a missing value.
+    double missing() const { return planes_.is_plain() ? 0.0 : std::numeric_limits<double>::quiet_NaN(); }
+    template <class Use>
+    void each_tile(std::size_t n_rows, std::size_t n_threads, Watch& watch, const Use& use) const;
     template <class Use>
     bool each_tile(const InputRows& x, std::size_t n_threads, Watch& watch, const Use& use) const;
 };

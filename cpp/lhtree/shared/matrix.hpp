@@ -41,8 +41,8 @@ class Levels {
         if (level < 0) return 0.0f;
         return first_[column] + static_cast<std::size_t>(level) == feature ? on_[feature] : off_[feature];
     }
-    // Writes all features of a row.
-    void expand(const float* row, float* features) const;
+    // Writes all features of a row, `missing` for those of a missing level.
+    void expand(const float* row, float* features, float missing = 0.0f) const;
 
   private:
     std::vector<std::size_t> first_;   // feature of every column, and the number of features

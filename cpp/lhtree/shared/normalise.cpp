@@ -22,7 +22,7 @@ Levels::Levels(const std::vector<std::int32_t>& n_levels, const double* centre, 
     normalise_kernels().float64(ones.data(), centre, scale, n_features(), 0.0, on_.data());
 }
 
-void Levels::expand(const float* row, float* features) const {
+void Levels::expand(const float* row, float* features, float missing) const {
     for (std::size_t column = 0; column < n_columns(); ++column) {
         const std::size_t begin = first_[column], end = first_[column + 1];
         if (!is_coded(column)) {
@@ -31,7 +31,7 @@ void Levels::expand(const float* row, float* features) const {
         }
         const std::int32_t level = read(row, column);
         if (level < 0) {
-            std::fill(features + begin, features + end, 0.0f);
+            std::fill(features + begin, features + end, missing);
             continue;
         }
         std::copy(off_.data() + begin, off_.data() + end, features + begin);
@@ -80,7 +80,7 @@ bool normalise(const Strided<Value>& x, const double* centre, const double* scal
 
 template <class Value>
 bool normalise(const Strided<Value>& x, const std::int32_t* codes, const Levels& levels, const double* centre,
-               const double* scale, std::size_t n_threads, Watch& watch, float* z) {
+               const double* scale, std::size_t n_threads, Watch& watch, float* z, double missing) {
     constexpr std::size_t part_rows = 4096;
     const std::size_t width = levels.n_columns(), n_numbers = x.n_features;
     std::vector<double> own_centre, own_scale;  // of the columns of numbers
@@ -98,7 +98,7 @@ bool normalise(const Strided<Value>& x, const std::int32_t* codes, const Levels&
         own.n_rows = n;
         Watch quiet;
         if (n_numbers > 0 &&
-            !normalise(own, own_centre.data(), own_scale.data(), 1, quiet, numbers.data(), 0.0))
+            !normalise(own, own_centre.data(), own_scale.data(), 1, quiet, numbers.data(), missing))
             is_finite = false;
         const float* number = numbers.data();
         const std::int32_t* code = codes + begin * (width - n_numbers);
@@ -116,7 +116,7 @@ bool normalise(const Strided<Value>& x, const std::int32_t* codes, const Levels&
     template bool normalise(const Strided<Value>&, const double*, const double*, std::size_t, Watch&, \
                             float*, double);                                                          \
     template bool normalise(const Strided<Value>&, const std::int32_t*, const Levels&, const double*, \
-                            const double*, std::size_t, Watch&, float*)
+                            const double*, std::size_t, Watch&, float*, double)
 LHTREE_NORMALISE(double);
 LHTREE_NORMALISE(float);
 #undef LHTREE_NORMALISE

@@ -17,7 +17,7 @@ bool normalise(const Strided<Value>& x, const double* centre, const double* scal
 // the levels of the other columns, row by row, below 0 where missing.
 template <class Value>
 bool normalise(const Strided<Value>& x, const std::int32_t* codes, const Levels& levels, const double* centre,
-               const double* scale, std::size_t n_threads, Watch& watch, float* z);
+               const double* scale, std::size_t n_threads, Watch& watch, float* z, double missing = 0.0);
 
 struct NormaliseKernels {
     // z = float32(clip((x - centre) / scale, ±1e30)), `missing` for NaN. Returns false if x has an infinity.

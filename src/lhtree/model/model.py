@@ -303,19 +303,12 @@ class Model:
         """Yield raw scores of a boosted model after every round, shape (n, n_targets) each; the last are its own."""
         if self.base is None:
             raise ValueError("the model is not boosted: it has no raw scores.")
-        n_rounds, before = self.n_estimators, np.tile(self.base, (len(X), 1))
-        step = max(1, _STAGED_VALUES // max(before.size, 1))
+        staged = self.scorer.stage(**X.arguments(), n_threads=n_threads)
+        if staged is None:
+            refuse_infinity(X.expand())
+        n_rounds, step = self.n_estimators, max(1, _STAGED_VALUES // max(len(X) * len(self.base), 1))
         for first in range(0, n_rounds, step):
-            rounds = first, min(step, n_rounds - first)
-            parts = [
-                self.scorer.staged_raw_score(batch, before[where], *rounds, n_threads)
-                for where, batch in X.batches()
-            ]
-            if any(part is None for part in parts):
-                refuse_infinity(X.expand())
-            stages: NDArray[np.float64] = np.concatenate(parts, axis=1)  # type: ignore[arg-type]  # none is None
-            before = stages[-1].copy()
-            yield from stages
+            yield from staged.next(min(step, n_rounds - first), n_threads)
 
     def sum_left_out(
         self,
