@@ -39,14 +39,6 @@ static void count_slots(const BlockRows& rows, const std::size_t* counted, const
     }
 }
 
-// Calls use(constant) with the number as a constant, or with `most` if it is larger.
-template <std::size_t most = 8, class Use>
-static void with_up_to(std::size_t number, const Use& use) {
-    if constexpr (most > 1)
-        if (number < most) return with_up_to<most - 1>(number, use);
-    use(std::integral_constant<std::size_t, most>{});
-}
-
 // Slots are counted eight at a time: their places stay in registers.
 template <class AnySums>
 void count_codes(const BlockRows& rows, const Slots& slots, const std::vector<std::size_t>& counted,
@@ -57,10 +49,11 @@ void count_codes(const BlockRows& rows, const Slots& slots, const std::vector<st
         places.push_back(n_codes);
         n_codes += slots.n_codes(slot);
     }
-    for (std::size_t first = 0; first < counted.size(); first += 8) {
-        with_up_to(counted.size() - first,
-                   [&](auto n) { count_slots<n>(rows, &counted[first], &places[first], sums); });
-    }
+    for (std::size_t first = 0; first < counted.size(); first += 8)
+        with_constant<1, 7>(counted.size() - first, [&](auto n) {
+            constexpr std::size_t n_slots = n == 0 ? 8 : n;
+            count_slots<n_slots>(rows, &counted[first], &places[first], sums);
+        });
 }
 
 template <class AnySums>

@@ -8,11 +8,11 @@
 #include <mutex>
 #include <stdexcept>
 #include <tuple>
-#include <type_traits>
 #include <vector>
 
 #include "lhtree/grow/boost/bins.hpp"
 #include "lhtree/grow/boost/kernels.hpp"
+#include "lhtree/shared/constants.hpp"
 #include "lhtree/shared/exact.hpp"
 
 namespace lhtree::boost {
@@ -162,15 +162,6 @@ struct Direction {
 };
 constexpr std::size_t n_steps = 255;
 
-// Calls use(constant) with a small number as a constant; 0 stands for any other.
-template <class Use>
-void with_constant(std::size_t number, const Use& use) {
-    if (number == 2) return use(std::integral_constant<std::size_t, 2>{});
-    if (number == 3) return use(std::integral_constant<std::size_t, 3>{});
-    if (number == 4) return use(std::integral_constant<std::size_t, 4>{});
-    return use(std::integral_constant<std::size_t, 0>{});
-}
-
 // Tables of weight × representative, by the code of the slot of every feature of a direction.
 class SumTables {
   public:
@@ -187,7 +178,7 @@ class SumTables {
     // Calls use(size) with the number of features as a constant, so that loops over them are unrolled.
     template <class Use>
     void with_size(const Use& use) const {
-        return with_constant(slots_.size(), use);
+        with_constant<2, 4>(slots_.size(), use);
     }
 
   private:

@@ -3,36 +3,11 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
-#include <type_traits>
+
+#include "lhtree/shared/constants.hpp"
 
 namespace lhtree {
 namespace {
-
-// Calls use(constant) with a small width as a constant, so that copies of rows need no call; 0 stands for any
-// other.
-template <class Use>
-void with_width(std::size_t width, const Use& use) {
-    switch (width) {
-        case 1:
-            return use(std::integral_constant<std::size_t, 1>{});
-        case 2:
-            return use(std::integral_constant<std::size_t, 2>{});
-        case 3:
-            return use(std::integral_constant<std::size_t, 3>{});
-        case 4:
-            return use(std::integral_constant<std::size_t, 4>{});
-        case 5:
-            return use(std::integral_constant<std::size_t, 5>{});
-        case 6:
-            return use(std::integral_constant<std::size_t, 6>{});
-        case 7:
-            return use(std::integral_constant<std::size_t, 7>{});
-        case 8:
-            return use(std::integral_constant<std::size_t, 8>{});
-        default:
-            return use(std::integral_constant<std::size_t, 0>{});
-    }
-}
 
 // Copies the smaller side aside while the larger one moves together, so that memory for half the rows is
 // enough. Positions are computed without branches: cuts are unpredictable.
@@ -72,7 +47,9 @@ void move_array(T* values, std::size_t width, const std::uint8_t* is_left, std::
     const std::size_t room = (std::min(n_left, n - n_left) + 1) * width * sizeof(T);
     if (aside.size() < room) aside = std::vector<unsigned char>(room);
     T* const waiting = reinterpret_cast<T*>(aside.data());
-    with_width(width, [&](auto fixed) { move_array_by<fixed>(values, width, is_left, n, n_left, waiting); });
+    // With a small width as a constant, copies of rows need no call.
+    with_constant<1, 8>(
+        width, [&](auto fixed) { move_array_by<fixed>(values, width, is_left, n, n_left, waiting); });
 }
 
 // Swaps two adjacent ranges; the shorter one is copied aside.
