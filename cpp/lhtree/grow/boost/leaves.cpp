@@ -48,21 +48,4 @@ Leaf fit_leaf(double value, const Bounds& bounds, const LeafMoments& moments,
     return std::isfinite(leaf.line.intercept) ? leaf : constant;
 }
 
-LeafTables::LeafTables(const Leaf& leaf, const Bins& bins)
-    : leaf_(leaf), tables_(leaf.line.features.size() * 256) {
-    for (std::size_t i = 0; i < leaf.line.features.size(); ++i) {
-        const auto f = static_cast<std::size_t>(leaf.line.features[i]);
-        slots_.push_back(bins.slots.of(f));
-        for (std::size_t code = 0; code < bins.slots.n_codes(slots_[i]); ++code)
-            tables_[i * 256 + code] =
-                leaf.line.slopes[i] * (static_cast<double>(bins.value_of(f, code)) * value_unit);
-    }
-}
-
-double LeafTables::estimate(const std::uint8_t* codes) const {
-    double sum = leaf_.line.intercept;
-    for (std::size_t i = 0; i < slots_.size(); ++i) sum += tables_[i * 256 + codes[slots_[i]]];
-    return std::clamp(sum, leaf_.low, leaf_.high);
-}
-
 }  // namespace lhtree::boost

@@ -17,7 +17,6 @@ struct Leaf {
     static Leaf constant(double value) { return {{value, {}, {}, {}}, value, value, {}}; }
     static Leaf joint(std::vector<double> values) { return {{}, 0.0, 0.0, std::move(values)}; }
     bool is_joint() const { return !values.empty(); }
-    bool is_constant() const { return line.features.empty(); }
     auto fields() { return std::tie(line.intercept, line.features, line.slopes, low, high, values); }
 };
 
@@ -29,18 +28,5 @@ constexpr std::size_t most_slopes = 12;
 Leaf fit_leaf(double value, const Bounds& bounds, const LeafMoments& moments,
               const std::vector<std::int32_t>& features, const Rules& rules, const Quanta& quanta,
               double learning_rate);
-
-// Tables of slope × representative, by the code of the slot of every feature of a leaf.
-class LeafTables {
-  public:
-    LeafTables(const Leaf& leaf, const Bins& bins);
-
-    double estimate(const std::uint8_t* codes) const;
-
-  private:
-    const Leaf& leaf_;
-    std::vector<std::size_t> slots_;  // of its features
-    std::vector<double> tables_;
-};
 
 }  // namespace lhtree::boost

@@ -347,8 +347,8 @@ std::vector<LeafMoments> LocalRows::perform(const MeasureLeaves& request) {
 std::vector<Histogram> LocalRows::perform(const CountSteps& request) {
     const std::vector<Direction>& directions = request.directions;
     const std::vector<Pairing> all = pair_up(directions.size(), request.n_sharing);
-    std::vector<SumTables> tables;
-    for (const Direction& direction : directions) tables.emplace_back(direction, bins());
+    std::vector<TermTables> tables;
+    for (const Direction& one : directions) tables.emplace_back(bins(), one.features, one.weights, 1.0);
     std::vector<std::size_t> sizes;
     for (const auto& [item, block] : all) sizes.push_back(directions[item].empty() ? 0 : n_steps);
     return gather_histograms(sizes, [&](const Chunk& chunk, std::vector<Histogram>& histograms) {
@@ -479,8 +479,10 @@ std::vector<double> LocalRows::measure_held(const std::vector<double>& scales) c
 class LocalRows::Sides {
   public:
     Sides(const std::optional<Cut>& cut, const Bins& bins)
-        : tables_(cut && !cut->is_single() ? cut->direction : Direction{}, bins), sum_(cut ? cut->sum : 0.0) {
-        if (!cut || !cut->is_single()) return;
+        : Sides(cut && !cut->is_single() ? cut->direction : Direction{}, bins) {
+        if (!cut) return;
+        sum_ = cut->sum;
+        if (!cut->is_single()) return;
         is_single_ = true;
         const auto feature = static_cast<std::size_t>(cut->direction.features[0]);
         slot_ = bins.slots.of(feature);
@@ -493,16 +495,20 @@ class LocalRows::Sides {
     template <class Use>
     void with_side(const Use& use) const {
         if (is_single_) return use([this](const std::uint8_t* row) { return goes_left_[row[slot_]]; });
-        tables_.with_size(
-            [&](auto size) { use([&](const std::uint8_t* row) { return tables_.sum<size>(row) < sum_; }); });
+        tables_.with_size([&](auto size) {
+            use([&](const std::uint8_t* row) { return tables_.add<size>(0.0, row) < sum_; });
+        });
     }
 
   private:
-    SumTables tables_;  // of several features
-    double sum_;
+    TermTables tables_;  // of several features
+    double sum_ = 0.0;
     bool is_single_ = false;
     std::size_t slot_ = 0;
     std::array<bool, 256> goes_left_{};
+
+    Sides(const Direction& direction, const Bins& bins)
+        : tables_(bins, direction.features, direction.weights, 1.0) {}
 };
 
 // Splits both ranges of a block, each in its order.
@@ -533,7 +539,7 @@ void LocalRows::split_block(Chunk& chunk, const Extent& extent, const Sides& sid
 
 // Adds a leaf to the scores of all rows of a block, whether they take part or not.
 void LocalRows::add_leaf(const Chunk& chunk, const Extent& extent, const Leaf& leaf,
-                         const LeafTables& tables) {
+                         const TermTables& tables) {
     const std::size_t m = bins().slots.size(), n = n_scores();
     const std::uint8_t* const codes = codes_ + chunk.begin * m;
     for (std::uint32_t i = extent.begin; i < extent.end; ++i) {
@@ -543,8 +549,8 @@ void LocalRows::add_leaf(const Chunk& chunk, const Extent& extent, const Leaf& l
             for (std::size_t k = 0; k < n; ++k) raw[k] += leaf.values[k];
             continue;
         }
-        raw_[(chunk.begin + row) * n + score_] +=
-            leaf.is_constant() ? leaf.line.intercept : tables.estimate(codes + row * m);
+        const double sum = tables.add<0>(leaf.line.intercept, codes + row * m);
+        raw_[(chunk.begin + row) * n + score_] += std::clamp(sum, leaf.low, leaf.high);
     }
 }
 
@@ -552,9 +558,10 @@ Done LocalRows::perform(const SplitLevel& request) {
     const std::vector<std::optional<Cut>>& cuts = request.cuts;
     const std::vector<Leaf>& leaves = request.leaves;
     std::vector<Sides> sides;
-    std::vector<LeafTables> of_leaves;
+    std::vector<TermTables> of_leaves;
     for (const auto& cut : cuts) sides.emplace_back(cut, bins());
-    for (const Leaf& leaf : leaves) of_leaves.emplace_back(leaf, bins());
+    for (const Leaf& leaf : leaves)
+        of_leaves.emplace_back(bins(), leaf.line.features, leaf.line.slopes, value_unit);
     const bool is_shared = request.n_sharing > 0;
     const std::size_t n_before = is_shared ? request.n_sharing : cuts.size();
     n_blocks_ = 0;

@@ -107,7 +107,7 @@ class LocalRows : public Rows {
     template <class AnyMoments>
     std::vector<AnyMoments> gather_moments(const std::vector<std::vector<std::int32_t>>& features,
                                            std::size_t n_sharing);
-    void add_leaf(const Chunk& chunk, const Extent& extent, const Leaf& leaf, const LeafTables& tables);
+    void add_leaf(const Chunk& chunk, const Extent& extent, const Leaf& leaf, const TermTables& tables);
     void split_block(Chunk& chunk, const Extent& extent, const Sides& sides, Entry* aside,
                      Extent (&children)[2]) const;
 };

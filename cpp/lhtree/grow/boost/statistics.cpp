@@ -119,20 +119,22 @@ std::vector<Histogram> SpareHistograms::take(const std::vector<std::size_t>& siz
     return taken;
 }
 
-SumTables::SumTables(const Direction& direction, const Bins& bins)
-    : tables_(direction.features.size() * 256) {
-    const ValueTables values(bins, direction.features);
-    for (std::size_t i = 0; i < values.size(); ++i) {
+template <class Weight>
+TermTables::TermTables(const Bins& bins, const std::vector<std::int32_t>& features,
+                       const std::vector<Weight>& weights, double unit)
+    : tables_(features.size() * 256) {
+    const ValueTables values(bins, features);
+    for (std::size_t i = 0; i < features.size(); ++i) {
         slots_.push_back(values.slot(i));
-        const auto weight = static_cast<double>(direction.weights[i]);
+        const auto weight = static_cast<double>(weights[i]);
         for (std::size_t code = 0; code < bins.slots.n_codes(slots_[i]); ++code)
-            tables_[i * 256 + code] = weight * static_cast<double>(values.values(i)[code]);
+            tables_[i * 256 + code] = weight * (static_cast<double>(values.values(i)[code]) * unit);
     }
 }
 
 // In tiles, so that the places of sums are known long before the sums are needed.
 template <class AnySums>
-void count_steps(const BlockRows& rows, const Direction& direction, const SumTables& tables, AnySums* sums) {
+void count_steps(const BlockRows& rows, const Direction& direction, const TermTables& tables, AnySums* sums) {
     constexpr std::size_t tile = 128;
     constexpr double last = n_steps - 1;
     // Sums and steps are whole numbers: half a unit keeps rounding off the borders.
@@ -144,7 +146,7 @@ void count_steps(const BlockRows& rows, const Direction& direction, const SumTab
         const Entry* const entries = rows.entries + begin;
         tables.with_size([&](auto size) {
             for (std::size_t i = 0; i < n; ++i)
-                place[i] = tables.sum<size>(rows.codes + entries[i].row * rows.n_slots);
+                place[i] = tables.add<size>(0.0, rows.codes + entries[i].row * rows.n_slots);
         });
         for (std::size_t i = 0; i < n; ++i) {
             double bounded = (place[i] + shift) * inverse;
@@ -283,11 +285,15 @@ void add_moments(const BlockRows& rows, const ValueTables& features, int shift, 
     }
 }
 
+template TermTables::TermTables(const Bins&, const std::vector<std::int32_t>&,
+                                const std::vector<std::int32_t>&, double);
+template TermTables::TermTables(const Bins&, const std::vector<std::int32_t>&, const std::vector<double>&,
+                                double);
 template void count_codes(const BlockRows&, const Slots&, const std::vector<std::size_t>&, Sums*);
 template void count_codes(const BlockRows&, const Slots&, const std::vector<std::size_t>&, LeanSums*);
 template void spread_codes(const Bins&, std::size_t, std::size_t, const Sums*, Sums*);
 template void spread_codes(const Bins&, std::size_t, std::size_t, const LeanSums*, LeanSums*);
-template void count_steps(const BlockRows&, const Direction&, const SumTables&, Sums*);
-template void count_steps(const BlockRows&, const Direction&, const SumTables&, LeanSums*);
+template void count_steps(const BlockRows&, const Direction&, const TermTables&, Sums*);
+template void count_steps(const BlockRows&, const Direction&, const TermTables&, LeanSums*);
 
 }  // namespace lhtree::boost

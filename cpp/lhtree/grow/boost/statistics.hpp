@@ -162,16 +162,19 @@ struct Direction {
 };
 constexpr std::size_t n_steps = 255;
 
-// Tables of weight × representative, by the code of the slot of every feature of a direction.
-class SumTables {
+// Tables of weight × representative, by the code of the slot of every feature.
+class TermTables {
   public:
-    SumTables(const Direction& direction, const Bins& bins);
+    // Representatives are multiplied by `unit` before the weights.
+    template <class Weight>
+    TermTables(const Bins& bins, const std::vector<std::int32_t>& features,
+               const std::vector<Weight>& weights, double unit);
 
-    // A feature sum, exact: a whole number below 2^53. `n`: the number of features, 0 if unknown.
+    // Adds the terms of a row to a sum. `n`: the number of features, 0 if unknown. Feature sums are exact:
+    // whole numbers below 2^53.
     template <std::size_t n>
-    double sum(const std::uint8_t* codes) const {
+    double add(double sum, const std::uint8_t* codes) const {
         const std::size_t size = n ? n : slots_.size();
-        double sum = 0.0;
         for (std::size_t i = 0; i < size; ++i) sum += tables_[i * 256 + codes[slots_[i]]];
         return sum;
     }
@@ -188,7 +191,7 @@ class SumTables {
 
 // Adds rows to the sums of the n_steps steps of a direction.
 template <class AnySums>
-void count_steps(const BlockRows& rows, const Direction& direction, const SumTables& tables, AnySums* sums);
+void count_steps(const BlockRows& rows, const Direction& direction, const TermTables& tables, AnySums* sums);
 
 // Sums of products of representatives r with gradients and hessians: 1, r_i and r_i · r_j.
 struct Moments {
