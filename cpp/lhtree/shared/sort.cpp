@@ -61,6 +61,16 @@ void RowSorter::sort(std::vector<KeyedRow>& entries) {
     sort_digits<11, 3>(entries);  // 33 bits cover the key
 }
 
+void RowSorter::sort_by(const double* values, std::vector<KeyedRow>& entries) {
+    sort(entries);
+    // Values that differ as doubles but not as floats, which are few, are still in row order.
+    const auto is_less = [values](KeyedRow a, KeyedRow b) { return values[row_of(a)] < values[row_of(b)]; };
+    for (auto first = entries.begin(), last = first; first != entries.end(); first = last) {
+        for (last = first + 1; last != entries.end() && *last >> 32 == *first >> 32;) ++last;
+        if (!std::is_sorted(first, last, is_less)) std::stable_sort(first, last, is_less);
+    }
+}
+
 void RowSorter::sort_short(std::vector<KeyedRow>& entries) {
     if (entries.size() <= short_rank_limit) return rank_each(entries, other_);
     sort_digits<8, 2>(entries);

@@ -32,6 +32,8 @@ inline std::size_t row_of(KeyedRow entry) {
 class RowSorter {
   public:
     void sort(std::vector<KeyedRow>& entries);
+    // Sorts entries whose keys are values of their rows, rounded: by the values, then by row.
+    void sort_by(const double* values, std::vector<KeyedRow>& entries);
     // Sorts entries whose keys have 16 bits.
     void sort_short(std::vector<KeyedRow>& entries);
 

@@ -51,17 +51,7 @@ void Order::sort_wanted() {
     for (std::size_t place = 0; place < keys.size(); ++place)
         if (is_wanted_[bucket_of_[place]])
             entries_.push_back(keyed_row(static_cast<float>(keys[place]), place));
-    sorter_.sort(entries_);
-    // float32 keys differ for nearly all; equal ones are sorted by their double values.
-    for (std::size_t begin = 0, end = 1; begin < entries_.size(); begin = end++) {
-        while (end < entries_.size() && (entries_[end] >> 32) == (entries_[begin] >> 32)) ++end;
-        if (end - begin == 1) continue;
-        std::sort(entries_.begin() + static_cast<std::ptrdiff_t>(begin),
-                  entries_.begin() + static_cast<std::ptrdiff_t>(end), [&](KeyedRow a, KeyedRow b) {
-                      const double key_a = keys[row_of(a)], key_b = keys[row_of(b)];
-                      return key_a < key_b || (key_a == key_b && a < b);
-                  });
-    }
+    sorter_.sort_by(keys.data(), entries_);
     sorted_.clear();
     for (const KeyedRow entry : entries_) sorted_.push_back(static_cast<std::uint32_t>(row_of(entry)));
 }

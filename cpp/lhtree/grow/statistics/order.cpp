@@ -141,26 +141,17 @@ void SortedRows::enter(const std::uint32_t* chosen, std::size_t n, const Key& ke
         for (std::size_t i = 0; i < n; ++i) sorted_[i] = keyed_row(key(chosen[i]), chosen[i]);
     else
         for (std::size_t row = 0; row < n; ++row) sorted_[row] = keyed_row(key(row), row);
-    sorter_.sort(sorted_);
 }
 
 void SortedRows::sort(const double* feature_sums, const std::uint32_t* chosen, std::size_t n) {
     enter(chosen, n, [feature_sums](std::size_t row) { return static_cast<float>(feature_sums[row]); });
-    // Sums that differ as doubles but not as floats are still in row order.
-    const auto is_less = [feature_sums](KeyedRow a, KeyedRow b) {
-        return feature_sums[row_of(a)] < feature_sums[row_of(b)];
-    };
-    for (std::size_t begin = 0, end; begin < n; begin = end) {
-        for (end = begin + 1; end < n && sorted_[end] >> 32 == sorted_[begin] >> 32;) ++end;
-        const auto first = sorted_.begin() + static_cast<std::ptrdiff_t>(begin);
-        const auto last = sorted_.begin() + static_cast<std::ptrdiff_t>(end);
-        if (!std::is_sorted(first, last, is_less)) std::stable_sort(first, last, is_less);
-    }
+    sorter_.sort_by(feature_sums, sorted_);
     for (std::size_t i = 0; i < n; ++i) value_[i] = feature_sums[row_of(sorted_[i])];
 }
 
 void SortedRows::sort(const Rows& rows, std::size_t feature, const std::uint32_t* chosen, std::size_t n) {
     enter(chosen, n, [rows, feature](std::size_t row) { return rows.value(row, feature); });
+    sorter_.sort(sorted_);
     for (std::size_t i = 0; i < n; ++i) value_[i] = static_cast<double>(key_of(sorted_[i]));
 }
 
