@@ -18,6 +18,23 @@ struct PureSet {
     double gap() const { return above - below; }
 };
 
+// The best cut so far. Of equal cuts: the wider gap, then the better balance, then the lower sum.
+struct BestCut {
+    Cut cut;
+    double gap = 0.0, imbalance = 0.0;
+
+    // Takes a cut behind a value that is cheaper, or one that costs the same if it is preferred.
+    bool offer(bool is_cheaper, const double* value, double left, double right, double cost) {
+        const double own_gap = value[1] - value[0], own = std::abs(left - right);
+        const bool is_preferred = own_gap > gap || (own_gap == gap && own < imbalance);
+        if (cut.exists && !is_cheaper && !is_preferred) return false;
+        cut = {true, midway(value[0], value[1]), cost};
+        gap = own_gap;
+        imbalance = own;
+        return true;
+    }
+};
+
 // Returns the cut between two sums, given the weight on its left.
 Cut cut_with(double offset, double left, const Limits& limits) {
     const double right = limits.totals.weight() - left;
@@ -68,25 +85,19 @@ Cut find_gini_cut(const ClassOrder& order, const Limits& limits, std::vector<dou
     cost.resize(std::max(cost.size(), n + slack));
     const double least = grow_kernels().gini_costs(value, rest, target, n, limits.totals.of,
                                                    limits.min_samples_leaf, cost.data());
-    Cut best;
-    if (least == infinity) return best;
-    double best_gap = 0.0, best_imbalance = 0.0;
+    if (least == infinity) return {};
+    BestCut best;
     for (std::size_t i = 0; i + 1 < n; ++i) {
         if (cost[i] != least) continue;
-        const double left = rest[i] + target[i];
         const double right = (limits.totals.of[0] - rest[i]) + (limits.totals.of[1] - target[i]);
-        const double gap = value[i + 1] - value[i], imbalance = std::abs(left - right);
-        if (best.exists && !(gap > best_gap || (gap == best_gap && imbalance < best_imbalance))) continue;
-        best = {true, midway(value[i], value[i + 1]), least};
-        best_gap = gap;
-        best_imbalance = imbalance;
+        best.offer(false, value + i, rest[i] + target[i], right, least);
     }
-    return best;
+    return best.cut;
 }
 
 Cut find_least_squares_cut(const RealOrder& order, const RealMoments& moments, double min_samples_leaf) {
-    Cut best;
-    double best_gap = 0.0, best_imbalance = 0.0, best_gain = 0.0;
+    BestCut best;
+    double best_gain = 0.0;
     const double* const value = order.value();
     const double rounding = rounding_of(moments);
     for (std::size_t i = 0; i + 1 < order.size(); ++i) {
@@ -97,19 +108,14 @@ Cut find_least_squares_cut(const RealOrder& order, const RealMoments& moments, d
         const double apart = own * right - other * left, squared = apart * apart;
         const double scale = left * right * moments.total_weight();
         // Most cuts are far worse than the best so far: they need no division.
-        if (best.exists && squared < (best_gain - rounding) * scale * (1.0 - 1e-12)) continue;
+        if (best.cut.exists && squared < (best_gain - rounding) * scale * (1.0 - 1e-12)) continue;
         const double gain = squared / scale;
-        const double gap = value[i + 1] - value[i], imbalance = std::abs(left - right);
-        const bool is_better = !best.exists || gain > best_gain + rounding ||
-                               (gain >= best_gain - rounding &&
-                                (gap > best_gap || (gap == best_gap && imbalance < best_imbalance)));
-        if (!is_better) continue;
-        best = {true, midway(value[i], value[i + 1]), std::max(moments.response_squares() - gain, 0.0)};
-        best_gain = gain;
-        best_gap = gap;
-        best_imbalance = imbalance;
+        if (best.cut.exists && !(gain >= best_gain - rounding)) continue;
+        if (best.offer(gain > best_gain + rounding, value + i, left, right,
+                       std::max(moments.response_squares() - gain, 0.0)))
+            best_gain = gain;
     }
-    return best;
+    return best.cut;
 }
 
 double find_credit(double product, const Variable& a, const Variable& b, double weight,
@@ -129,22 +135,15 @@ std::pair<std::size_t, std::size_t> draw_pair(std::uint64_t key, std::size_t n_r
 }
 
 Cut find_gini_cut(const RunOrder& order, double weight, double min_samples_leaf) {
-    Cut best;
-    double best_gap = 0.0, best_imbalance = 0.0;
+    BestCut best;
     const double* const value = order.value();
     for (std::size_t i = 0; i + 1 < order.size(); ++i) {
         const double left = order.left(i), right = weight - left, cost = order.cost(i);
-        if (best.exists && cost > best.cost) continue;
+        if (best.cut.exists && cost > best.cut.cost) continue;
         if (value[i] == value[i + 1] || left < min_samples_leaf || right < min_samples_leaf) continue;
-        const double gap = value[i + 1] - value[i], imbalance = std::abs(left - right);
-        const bool is_better = !best.exists || cost < best.cost || gap > best_gap ||
-                               (gap == best_gap && imbalance < best_imbalance);
-        if (!is_better) continue;
-        best = {true, midway(value[i], value[i + 1]), cost};
-        best_gap = gap;
-        best_imbalance = imbalance;
+        best.offer(cost < best.cut.cost, value + i, left, right, cost);
     }
-    return best;
+    return best.cut;
 }
 
 void share_gain_alone(const RunTotals& totals, const RunTotals& left, std::size_t n_features,
