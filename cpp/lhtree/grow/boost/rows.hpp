@@ -121,6 +121,10 @@ struct BeginReplay : Change<Done> {
     std::size_t score = 0;
     auto fields() { return std::tie(score); }
 };
+// A level of oblique cuts needs two answers, one after the other: directions follow from the merged moments
+// of MeasureLevel, and the cut follows from the steps of CountSteps along them. SplitLevel has no answer: it
+// is sent together with the next request, whose moments depend on the cut. Single features need one answer.
+
 // Statistics of the blocks of the level. Here and below, n_sharing is the number of blocks of the level if
 // they share every list of features, direction or cut (symmetric trees), and 0 if each block has its own.
 // Answers to shared items are ordered by item, then by block.
