@@ -198,18 +198,11 @@ void bind_growing(nb::module_& m) {
         "draw_rows",
         [](const Vector<std::int32_t>& strata, const Vector<std::int64_t>& counts, bool bootstrap,
            std::uint64_t seed, std::uint64_t tree) {
-            return give(draw_rows(sampling_of(strata, counts, bootstrap), seed, tree).rows);
+            Drawn drawn = draw_rows(sampling_of(strata, counts, bootstrap), seed, tree);
+            return std::pair{give(std::move(drawn.rows)), give(std::move(drawn.times))};
         },
         "strata"_a, "counts"_a, "bootstrap"_a, "seed"_a, "tree"_a,
-        "Rows that a tree of grow_forest sees, ascending.");
-    m.def(
-        "draw_times",
-        [](const Vector<std::int32_t>& strata, const Vector<std::int64_t>& counts, std::uint64_t seed,
-           std::uint64_t tree) {
-            return give(draw_rows(sampling_of(strata, counts, true), seed, tree).times);
-        },
-        "strata"_a, "counts"_a, "seed"_a, "tree"_a,
-        "How often each of the rows that draw_rows gives with bootstrap is drawn.");
+        "Rows that a tree of grow_forest sees, ascending; with bootstrap, how often each is drawn.");
     m.def("normalise", &bound_normalise<double>, "X"_a.noconvert(), "centre"_a, "scale"_a, "n_threads"_a = 1,
           "Normalised float32 rows, or None if X holds an infinity.");
     m.def("normalise", &bound_normalise<float>, "X"_a.noconvert(), "centre"_a, "scale"_a, "n_threads"_a = 1);

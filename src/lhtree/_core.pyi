@@ -242,12 +242,9 @@ def grow_forest(X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), de
     Normalise X and grow, for every beta, one tree per target; counts says how many rows of each stratum a tree sees. With codes, X has the columns of numbers only, codes has a row's level in every other column (below 0: missing), and levels says how many levels every column has, 0 for numbers; every level is a feature of 0 and 1. A single target -1 is a tree of all classes, which are the strata; responses then has no rows. Returns the arrays of all trees, or None if X holds an infinity.
     """
 
-def draw_rows(strata: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], bootstrap: bool, seed: int, tree: int) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
-    """Rows that a tree of grow_forest sees, ascending."""
-
-def draw_times(strata: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int, tree: int) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+def draw_rows(strata: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], bootstrap: bool, seed: int, tree: int) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]:
     """
-    How often each of the rows that draw_rows gives with bootstrap is drawn.
+    Rows that a tree of grow_forest sees, ascending; with bootstrap, how often each is drawn.
     """
 
 @overload

@@ -152,7 +152,7 @@ def test_regression_forest_equals_its_trees():
     )
     options = bridge.core_options(reference.Options(offset="gini", direction="mixed", min_samples_leaf=5.0))
     for tree in range(3):
-        rows = _core.draw_rows(np.zeros(600, dtype=np.int32), np.array([300]), False, 7, tree)
+        rows, _ = _core.draw_rows(np.zeros(600, dtype=np.int32), np.array([300]), False, 7, tree)
         alone, _ = _pieces.grow(X[rows], response[rows], None, options, reference.forest_key(7, tree, 0))
         begin, end = arrays["block_ptr"][tree : tree + 2]
         for name in ("left", "n_target", "offset", "intercept", "low", "high"):

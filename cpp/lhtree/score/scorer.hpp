@@ -140,7 +140,7 @@ class Scorer {
     // Normalises rows and lays them out in a tile. Returns false if they have an infinity.
     template <class Value>
     bool lay_rows(const Strided<Value>& x, Tile& tile) const;
-    // What normalising writes for a missing value.
+    // The normalised value of a missing one.
     double missing() const { return planes_.is_plain() ? 0.0 : std::numeric_limits<double>::quiet_NaN(); }
     template <class Use>
     void each_tile(std::size_t n_rows, std::size_t n_threads, Watch& watch, const Use& use) const;

@@ -41,7 +41,7 @@ class Levels {
         if (level < 0) return 0.0f;
         return first_[column] + static_cast<std::size_t>(level) == feature ? on_[feature] : off_[feature];
     }
-    // Writes all features of a row, `missing` for those of a missing level.
+    // Writes all features of a row; a missing level has the value `missing` in all features of its column.
     void expand(const float* row, float* features, float missing = 0.0f) const;
 
   private:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -119,7 +119,7 @@ def _sample(training: Training, seed: int) -> NDArray[np.int64]:
     if n_rows <= _MOST_ROWS:
         return np.arange(n_rows)
     counts = spread(_MOST_ROWS / n_rows, np.bincount(training.codes))
-    rows: NDArray[Any] = _core.draw_rows(training.codes, counts, False, seed, _core.Stream.pilot_rows)
+    rows, _ = _core.draw_rows(training.codes, counts, False, seed, _core.Stream.pilot_rows)
     return np.sort(rows).astype(np.int64)
 
 

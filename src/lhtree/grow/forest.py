@@ -87,9 +87,8 @@ def draw(plan: ForestPlan, tree: int, beta: float) -> Draw:
     if plan.counts is None:
         return Draw(tree, beta, None, None)
     codes = plan.labels.codes
-    rows = _core.draw_rows(codes, plan.counts, plan.bootstrap, plan.seed, tree).astype(np.int64)
-    times = _core.draw_times(codes, plan.counts, plan.seed, tree) if plan.bootstrap else None
-    return Draw(tree, beta, rows, times)
+    rows, times = _core.draw_rows(codes, plan.counts, plan.bootstrap, plan.seed, tree)
+    return Draw(tree, beta, rows.astype(np.int64), times if plan.bootstrap else None)
 
 
 def draw_again(model: Model, codes: NDArray[np.int32]) -> Iterator[tuple[int, RowNumbers]]:
@@ -99,7 +98,7 @@ def draw_again(model: Model, codes: NDArray[np.int32]) -> Iterator[tuple[int, Ro
     for drawn in record.draws:
         for _ in range(drawn.n_estimators):
             if drawn.counts is not None:  # else the tree saw every row
-                rows = _core.draw_rows(codes, drawn.counts, drawn.bootstrap, model.seed, number)
+                rows, _ = _core.draw_rows(codes, drawn.counts, drawn.bootstrap, model.seed, number)
                 yield number, rows.astype(np.int64)
             number += 1
 
@@ -183,7 +182,7 @@ def keep_rows(n_kept: int, training: Training, seed: int) -> Prototypes | None:
     counts = spread(n_kept / n_rows, np.bincount(training.codes))
     while counts.sum() > n_kept:  # small classes have one more than their share
         counts[counts.argmax()] -= 1
-    rows = _core.draw_rows(training.codes, counts, False, seed, _core.Stream.prototype_rows)
+    rows, _ = _core.draw_rows(training.codes, counts, False, seed, _core.Stream.prototype_rows)
     response = None if training.response is None else training.response[rows]
     return Prototypes(training.predict_rows(rows), training.codes[rows], given[rows], response)
 

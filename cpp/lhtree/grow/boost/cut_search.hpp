@@ -40,9 +40,9 @@ class CutSearch {
 
     // The best cut of every block; none where no cut reduces the loss.
     LevelCuts find();
-    // Keeps the histograms of the blocks that are cut, from which those of their children are derived.
+    // Keeps the histograms of the blocks that are cut: histograms of their children are derived from them.
     void pass_histograms(const std::vector<std::optional<Cut>>& cuts);
-    // The groups of the root, and those of a block that have all features of its cut.
+    // The groups of the root, and the groups of a block that have all features of its cut.
     std::vector<std::size_t> all_groups() const;
     std::vector<std::size_t> keep_groups(const LevelBlock& block, const Cut& cut) const;
 
