@@ -127,24 +127,23 @@ StagedScores::StagedScores(const Scorer& scorer, const std::vector<std::int32_t>
 bool StagedScores::begin(const InputRows& x, const std::int32_t* codes, std::size_t n_threads, Watch& watch) {
     const double *const centre = scorer_.centre_.data(), *const scale = scorer_.scale_.data();
     const std::size_t n_rows = count_rows(x);
-    rows_.resize(n_rows * width());
+    rows_.reset(new float[n_rows * width()]);  // not initialised
     raw_.clear();
     for (std::size_t row = 0; row < n_rows; ++row)
         raw_.insert(raw_.end(), scorer_.base_.begin(), scorer_.base_.end());
     round_ = 0;
     return std::visit(
         [&](const auto& rows) {
-            return levels_
-                       ? normalise(rows, codes, *levels_, centre, scale, n_threads, watch, rows_.data(),
-                                   scorer_.missing())
-                       : normalise(rows, centre, scale, n_threads, watch, rows_.data(), scorer_.missing());
+            return levels_ ? normalise(rows, codes, *levels_, centre, scale, n_threads, watch, rows_.get(),
+                                       scorer_.missing())
+                           : normalise(rows, centre, scale, n_threads, watch, rows_.get(), scorer_.missing());
         },
         x);
 }
 
 void StagedScores::lay(Tile& tile) const {
     const Planes& planes = scorer_.planes_;
-    const float* rows = rows_.data() + tile.begin * width();
+    const float* rows = rows_.get() + tile.begin * width();
     float* const z = tile.room(tile.n_rows * planes.width());
     if (levels_) {
         tile.normalised.resize(tile.n_rows * planes.n_features());

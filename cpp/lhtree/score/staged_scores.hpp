@@ -1,6 +1,7 @@
 // Raw scores of a boosted model after every round.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -24,8 +25,8 @@ class StagedScores {
   private:
     const Scorer& scorer_;
     std::optional<Levels> levels_;
-    std::vector<float> rows_;  // a value per column: levels become features tile by tile
-    std::vector<double> raw_;  // after the last round, n_rows × n_targets
+    std::unique_ptr<float[]> rows_;  // a value per column: levels become features tile by tile
+    std::vector<double> raw_;        // after the last round, n_rows × n_targets
     std::size_t round_ = 0;
 
     std::size_t width() const { return levels_ ? levels_->n_columns() : scorer_.n_features(); }
