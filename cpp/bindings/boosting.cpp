@@ -78,6 +78,7 @@ void bind_losses(nb::module_& m) {
     m.attr("LOSSES") = losses;
     m.attr("BOOST_CLIP") = boost::clip;
     m.attr("MOST_BINS") = boost::most_bins;
+    m.attr("BEYOND") = boost::beyond;
     m.attr("GROWTHS") = names(boost::growth_names);
     m.def("loss", &bound_loss, "name"_a, "raw_score"_a, nb::kw_only(), "classes"_a.none() = nb::none(),
           "response"_a.none() = nb::none(), "quantile"_a = 0.5,

@@ -340,6 +340,8 @@ void bind_scoring(nb::module_& m) {
     m.attr("CALIBRATORS") = names(calibrator_names);
     m.attr("CLIP") = Planes::largest;
     m.attr("LEAST_MEMBERSHIP") = least_membership;
+    m.attr("MOST_VALUE") = most_value;
+    m.attr("LEAST_VALUE") = least_value;
     m.def(
         "add_contributions", &bound_add_contributions, "arrays"_a, nb::kw_only(), "parent"_a, "outcome"_a,
         "parts"_a.none(), "clip"_a, "target"_a, "leaf"_a, "membership"_a.none(), "Z"_a, "out"_a.noconvert(),

@@ -57,6 +57,8 @@ BOOST_CLIP: float = 8.0
 
 MOST_BINS: int = 255
 
+BEYOND: float = 1e+31
+
 GROWTHS: tuple = ('symmetric', 'free')
 
 def loss(name: str, raw_score: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], *, classes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, response: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, quantile: float = 0.5) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
@@ -283,6 +285,10 @@ CALIBRATORS: tuple = ('sigmoid', 'lines')
 CLIP: float = 1e+30
 
 LEAST_MEMBERSHIP: float = 1e-06
+
+MOST_VALUE: float = 1e+100
+
+LEAST_VALUE: float = 1e-100
 
 def add_contributions(arrays: dict, *, parent: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], outcome: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], parts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, clip: float, target: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], leaf: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], membership: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, Z: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), device='cpu')]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
     """

@@ -12,10 +12,9 @@ std::vector<T> copy(const View<T>& values) {
 }
 
 double bounded(double value) {
-    constexpr double most = 1e100, least = 1e-100;
-    if (value > most) return most;
-    if (value < -most) return -most;
-    return std::abs(value) < least ? 0.0 : value;
+    if (value > most_value) return most_value;
+    if (value < -most_value) return -most_value;
+    return std::abs(value) < least_value ? 0.0 : value;
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // Trees that are evaluated in the user's units, so that arithmetic on the printed numbers gives the same
 // bits. Values, weights and sums are float64, terms are added from left to right, and sum < offset goes left.
-// Values are limited to ±1e100, smaller ones than 1e-100 count as 0: nothing overflows.
+// Values are limited to ±most_value, and those below least_value count as 0: nothing overflows.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -9,6 +9,8 @@
 #include "lhtree/shared/matrix.hpp"
 
 namespace lhtree {
+
+constexpr double most_value = 1e100, least_value = 1e-100;
 
 class UnitForest {
   public:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 _MOST_CELLS = 1 << 20
-_BEYOND = 1e31  # an offset above every z: all values go left, and missing ones right
+_BEYOND = _core.BEYOND  # an offset above every z: all values go left, and missing ones right
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,12 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _core
+
 Ints = NDArray[np.int32]
 Pointers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 # Trees in the user's units clip values to MOST_VALUE and treat values below LEAST_VALUE as 0.
-MOST_VALUE, LEAST_VALUE = 1e100, 1e-100
+MOST_VALUE, LEAST_VALUE = _core.MOST_VALUE, _core.LEAST_VALUE
 
 
 class Array(NamedTuple):

@@ -14,6 +14,9 @@ namespace lhtree::boost {
 enum class Growth : std::uint8_t { free, symmetric };
 constexpr Named<Growth> growth_names[] = {{"symmetric", Growth::symmetric}, {"free", Growth::free}};
 
+// An offset above every z: all values go left, and missing ones right.
+constexpr double beyond = 1e31;
+
 struct TreeOptions {
     Rules rules;
     Growth growth = Growth::free;

@@ -8,9 +8,6 @@
 namespace lhtree::boost {
 namespace {
 
-// An offset above every z: all values go left, and missing ones right.
-constexpr double beyond = 1e31;
-
 // The features above a child: the hyperplane of its parent first, then the features above the parent.
 std::vector<std::int32_t> extend_path(const std::vector<std::int32_t>& of_hyperplane,
                                       const std::vector<std::int32_t>& of_parent) {
