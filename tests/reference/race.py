@@ -9,17 +9,17 @@ def mean(values, weight):
     return math.fsum(v * w for v, w in zip(values, weight, strict=True)) / math.fsum(weight)
 
 
-def walk(losses, begin, end, patience=PATIENCE):
-    """Rounds of a leg, from ``begin`` to ``end`` at most: the last round, and whether patience ended it."""
-    best, n_since = losses[begin], 0
-    for number in range(begin + 1, end + 1):
+def walk(losses, end, patience=PATIENCE):
+    """Return the last round of a run that goes on to round ``end`` unless patience ends it."""
+    best, n_since = losses[0], 0
+    for number in range(1, end + 1):
         if losses[number] < best:
             best, n_since = losses[number], 0
         else:
             n_since += 1
         if n_since == patience:
-            return number, number < end
-    return end, False
+            return number
+    return end
 
 
 def race(folds, weights, paces, leaf, rate, max_iter, n_raced, n_rows):
@@ -27,7 +27,7 @@ def race(folds, weights, paces, leaf, rate, max_iter, n_raced, n_rows):
 
     ``folds`` has, for every fold and setting, the loss of every held-out row before the first round and after each; the
     defaults are the first setting. ``paces`` has the learning rate of every setting relative to that of the defaults.
-    One fold stops when its mean loss has not improved for a while. Several folds take equally many rounds. Settings are
+    One fold stops when its mean loss has not improved for a while. Two folds take equally many rounds. Settings are
     compared row by row, after the best round of the row's fold in the last leg that improved the setting.
     """
     weight = [w for own in weights for w in own]
@@ -36,7 +36,6 @@ def race(folds, weights, paces, leaf, rate, max_iter, n_raced, n_rows):
         for number in range(len(folds[0]))
     ]
     means = [[mean(rows, weight) for rows in curve] for curve in curves]
-    n_rounds = max_iter // 4
     last, is_over, judged = [0] * len(curves), [False] * len(curves), [[] for _ in curves]
 
     def go_on(number, end):
@@ -44,10 +43,10 @@ def race(folds, weights, paces, leaf, rate, max_iter, n_raced, n_rows):
             return
         begin, least = last[number], find_loss(number) if last[number] else math.inf
         if len(folds) == 1:
-            last[number], is_over[number] = walk(means[number], last[number], end)
+            last[number] = walk(means[number], end)
         else:
             last[number] = end
-            is_over[number] = end - find_best(number) >= PATIENCE
+        is_over[number] = last[number] - find_best(number) >= PATIENCE
         if find_loss(number) < least:
             judged[number] = []
             for fold, own in zip(folds, weights, strict=True):
@@ -61,10 +60,10 @@ def race(folds, weights, paces, leaf, rate, max_iter, n_raced, n_rows):
         return means[number][find_best(number)]
 
     for number in range(len(curves)):
-        go_on(number, n_rounds // 4)
-    finalists = sorted(range(1, len(curves)), key=find_loss)[:2]
+        go_on(number, 3 * max_iter // 80)
+    finalists = sorted(range(1, len(curves)), key=find_loss)[:1]
     for number in (0, *finalists):
-        go_on(number, n_rounds)
+        go_on(number, 3 * max_iter // 20)
     winner = min(range(len(curves)), key=find_loss)
     differences = [a - b for a, b in zip(judged[winner], judged[0], strict=True)]
     gain = mean(differences, weight)
@@ -77,7 +76,7 @@ def race(folds, weights, paces, leaf, rate, max_iter, n_raced, n_rows):
         return not is_over[winner] and find_best(winner) >= 0.9 * last[winner]
 
     if may_improve():
-        go_on(winner, 2 * n_rounds)
+        go_on(winner, max_iter // 2)
     own = rate * paces[winner]
     raced_rate = min(1.0, float(f"{min(max(own, FASTEST), 2 * own):.4g}"))
     way = FURTHER * raced_rate * max(find_best(winner), 1) / (rate * max_iter) * (n_rows / n_raced) ** 0.35

@@ -80,23 +80,24 @@ CAPACITIES = {
 }
 _CONSTANT = {"leaf": "constant"}  # rival of linear leaves
 
-_HELD_OUT, _N_FOLDS = 0.25, 4
+_HELD_OUT, _N_FOLDS = 0.25, 2
 _FEWEST_ROWS = 100  # fewer have no race
-_FEW_ROWS = 1_000  # fewer have several folds, and shallow rivals
+_FEW_ROWS = 1_000  # fewer have two folds, and shallow rivals
 MOST_RACED = 50_000  # rows; of more, a sample races
 _FEWEST_ROUNDS = 40  # of a fit with a race
 _HASTE = 2  # learning rate in a race, relative to the fit
-_SHORTER = 4  # rounds of a fit for every round of a race
+# Shares of the rounds of a fit that settings take: all; then the defaults and the best rival; then the winner. A race
+# thus takes no longer than a fit with the defaults.
+_LEGS = 3 / 80, 3 / 20, 1 / 2
 _FASTEST = 0.3  # learning rate in a race; larger steps favour settings that learn less per round
 _PATIENCE = 20  # rounds
-_N_FINALISTS = 2  # rivals that are left after the first leg
 _NEAR_END = 0.9  # share of the rounds; after it, the best round may be yet to come
 _FURTHER = (
     1.5  # how far a fit should go, relative to the best round of the race: it has more rows and smaller steps
 )
 _MANY_ROWS = 4_000  # of them or more, the rate of linear leaves may be doubled
 _CERTAINTY = 1.0  # standard errors by which a rival must be better than the defaults
-_CERTAINTY_OF_FOLDS = 0.5  # the same on several folds, where all rivals are simpler than the defaults
+_CERTAINTY_OF_FOLDS = 0.5  # the same on two folds, where all rivals are simpler than the defaults
 
 
 def list_rivals(growth: str, open_names: set[str], leaf: str) -> Rivals:
@@ -171,16 +172,21 @@ class Run:
         return float(self.losses.min(initial=np.inf))
 
     @property
+    def n_rounds(self) -> int:
+        """Number of rounds of every fold."""
+        return max(len(self.losses) - 1, 0)
+
+    @property
     def may_improve(self) -> bool:
         """Whether the best round may be yet to come."""
-        return not self.is_over and self.best >= _NEAR_END * (len(self.losses) - 1)
+        return not self.is_over and self.best >= _NEAR_END * self.n_rounds
 
     def go_on(self, n_rounds: int) -> None:
         """Grow trees up to a number of rounds, unless the run is over.
 
-        One fold stops growing when its loss has not improved for a while; several folds take equally many rounds.
+        One fold stops growing when its loss has not improved for a while; two folds take equally many rounds.
         """
-        n_more = n_rounds - max(len(self.losses) - 1, 0)
+        n_more = n_rounds - self.n_rounds
         if self.is_over or n_more <= 0:
             return
         patience = _PATIENCE if len(self._folds) == 1 else n_more
@@ -192,18 +198,30 @@ class Run:
         total = fsum(fsum(fold.weight) for fold in self._folds)
         shares = [fsum(fold.weight) / total for fold in self._folds]
         losses = sum(share * one["validation_loss"] for share, one in zip(shares, found, strict=True))
-        if losses.min() < self.loss:
-            self.row_losses = np.concatenate([one["row_losses"] for one in found])
+        least = self.loss
         self.losses = np.concatenate([self.losses, losses[min(len(self.losses), 1) :]])
-        self.is_over = len(losses) <= n_more
-        if len(self._folds) > 1:
-            self.is_over = len(self.losses) - 1 - self.best >= _PATIENCE
+        if len(self._folds) == 1:  # the core counts its patience from the start of the leg
+            self.losses = self.losses[: _find_end(self.losses) + 1]
+        if self.loss < least:
+            self.row_losses = np.concatenate([one["row_losses"] for one in found])
+        self.is_over = self.n_rounds - self.best >= _PATIENCE
         self._grown = [
             FoldTrees(
                 Trees(**one["trees"]) if grown is None else grown.trees + Trees(**one["trees"]), one["first"]
             )
             for grown, one in zip(earlier, found, strict=True)
         ]
+
+
+def _find_end(losses: NDArray[np.float64]) -> int:
+    """Return the first round after which the loss has not improved for a while, or else the last one."""
+    best = 0
+    for number, loss in enumerate(losses):
+        if loss < losses[best]:
+            best = number
+        elif number - best >= _PATIENCE:
+            return number
+    return len(losses) - 1
 
 
 class Race:
@@ -217,7 +235,7 @@ class Race:
         self._weight = np.concatenate([fold.weight for fold in folds])
         self._defaults = defaults
         self._rate, self._full_way = rate, rate * max_iter
-        self._n_rounds = max_iter // _SHORTER
+        self._legs = [int(share * max_iter) for share in _LEGS]
 
     def start(self, changes: dict[str, Any]) -> Run:
         """Return a run without rounds."""
@@ -227,19 +245,20 @@ class Race:
     def run(self, rivals: Sequence[dict[str, Any]]) -> tuple[Run, list[Run]]:
         """Return the winner and all runs, the defaults first.
 
-        All settings start. After a quarter of the rounds, the defaults and the best rivals continue. A rival wins if it
-        is better than the defaults by more than chance. The winner continues if its best round may be yet to come.
+        All settings start. After the first leg, the defaults and the best rival continue. The rival wins if it is
+        better than the defaults by more than chance. The winner continues if its best round may be yet to come.
         """
+        first, second, last = self._legs
         runs = [self.start(changes) for changes in ({}, *rivals)]
         for run in runs:
-            run.go_on(self._n_rounds // 4)
-        for run in (runs[0], *sorted(runs[1:], key=lambda run: run.loss)[:_N_FINALISTS]):
-            run.go_on(self._n_rounds)
+            run.go_on(first)
+        for run in (runs[0], *sorted(runs[1:], key=lambda run: run.loss)[:1]):
+            run.go_on(second)
         ahead = min(runs, key=lambda run: run.loss)
         certainty = _CERTAINTY if len(self._folds) == 1 else _CERTAINTY_OF_FOLDS
         winner = ahead if self.compare(ahead, runs[0]).is_gain(certainty) else runs[0]
         if winner.may_improve:
-            winner.go_on(2 * self._n_rounds)
+            winner.go_on(last)
         return winner, runs
 
     def compare(self, run: Run, other: Run) -> Difference:
