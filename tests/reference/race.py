@@ -9,17 +9,17 @@ def mean(values, weight):
     return math.fsum(v * w for v, w in zip(values, weight, strict=True)) / math.fsum(weight)
 
 
-def walk(losses, end, patience=PATIENCE):
-    """Return the last round of a run that goes on to round ``end`` unless patience ends it."""
-    best, n_since = losses[0], 0
-    for number in range(1, end + 1):
+def walk(losses, begin, end, patience=PATIENCE):
+    """Rounds of a leg, from ``begin`` to ``end`` at most: the last round, and whether patience ended it."""
+    best, n_since = losses[begin], 0
+    for number in range(begin + 1, end + 1):
         if losses[number] < best:
             best, n_since = losses[number], 0
         else:
             n_since += 1
         if n_since == patience:
-            return number
-    return end
+            return number, number < end
+    return end, False
 
 
 def race(folds, weights, paces, leaf, rate, max_iter, n_raced, n_rows):
@@ -43,10 +43,10 @@ def race(folds, weights, paces, leaf, rate, max_iter, n_raced, n_rows):
             return
         begin, least = last[number], find_loss(number) if last[number] else math.inf
         if len(folds) == 1:
-            last[number] = walk(means[number], end)
+            last[number], is_over[number] = walk(means[number], last[number], end)
         else:
             last[number] = end
-        is_over[number] = last[number] - find_best(number) >= PATIENCE
+            is_over[number] = end - find_best(number) >= PATIENCE
         if find_loss(number) < least:
             judged[number] = []
             for fold, own in zip(folds, weights, strict=True):
@@ -60,8 +60,8 @@ def race(folds, weights, paces, leaf, rate, max_iter, n_raced, n_rows):
         return means[number][find_best(number)]
 
     for number in range(len(curves)):
-        go_on(number, 3 * max_iter // 80)
-    finalists = sorted(range(1, len(curves)), key=find_loss)[:1]
+        go_on(number, max_iter // 16)
+    finalists = sorted(range(1, len(curves)), key=find_loss)[:2]
     for number in (0, *finalists):
         go_on(number, 3 * max_iter // 20)
     winner = min(range(len(curves)), key=find_loss)

@@ -86,11 +86,12 @@ _FEW_ROWS = 1_000  # fewer have two folds, and shallow rivals
 MOST_RACED = 50_000  # rows; of more, a sample races
 _FEWEST_ROUNDS = 40  # of a fit with a race
 _HASTE = 2  # learning rate in a race, relative to the fit
-# Shares of the rounds of a fit that settings take: all; then the defaults and the best rival; then the winner. A race
+# Shares of the rounds of a fit that settings take: all; then the defaults and the finalists; then the winner. A race
 # thus takes no longer than a fit with the defaults.
-_LEGS = 3 / 80, 3 / 20, 1 / 2
+_LEGS = 1 / 16, 3 / 20, 1 / 2
 _FASTEST = 0.3  # learning rate in a race; larger steps favour settings that learn less per round
 _PATIENCE = 20  # rounds
+_N_FINALISTS = 2  # rivals that are left after the first leg
 _NEAR_END = 0.9  # share of the rounds; after it, the best round may be yet to come
 _FURTHER = (
     1.5  # how far a fit should go, relative to the best round of the race: it has more rows and smaller steps
@@ -172,21 +173,16 @@ class Run:
         return float(self.losses.min(initial=np.inf))
 
     @property
-    def n_rounds(self) -> int:
-        """Number of rounds of every fold."""
-        return max(len(self.losses) - 1, 0)
-
-    @property
     def may_improve(self) -> bool:
         """Whether the best round may be yet to come."""
-        return not self.is_over and self.best >= _NEAR_END * self.n_rounds
+        return not self.is_over and self.best >= _NEAR_END * (len(self.losses) - 1)
 
     def go_on(self, n_rounds: int) -> None:
         """Grow trees up to a number of rounds, unless the run is over.
 
         One fold stops growing when its loss has not improved for a while; two folds take equally many rounds.
         """
-        n_more = n_rounds - self.n_rounds
+        n_more = n_rounds - max(len(self.losses) - 1, 0)
         if self.is_over or n_more <= 0:
             return
         patience = _PATIENCE if len(self._folds) == 1 else n_more
@@ -198,30 +194,18 @@ class Run:
         total = fsum(fsum(fold.weight) for fold in self._folds)
         shares = [fsum(fold.weight) / total for fold in self._folds]
         losses = sum(share * one["validation_loss"] for share, one in zip(shares, found, strict=True))
-        least = self.loss
-        self.losses = np.concatenate([self.losses, losses[min(len(self.losses), 1) :]])
-        if len(self._folds) == 1:  # the core counts its patience from the start of the leg
-            self.losses = self.losses[: _find_end(self.losses) + 1]
-        if self.loss < least:
+        if losses.min() < self.loss:
             self.row_losses = np.concatenate([one["row_losses"] for one in found])
-        self.is_over = self.n_rounds - self.best >= _PATIENCE
+        self.losses = np.concatenate([self.losses, losses[min(len(self.losses), 1) :]])
+        self.is_over = len(losses) <= n_more
+        if len(self._folds) > 1:
+            self.is_over = len(self.losses) - 1 - self.best >= _PATIENCE
         self._grown = [
             FoldTrees(
                 Trees(**one["trees"]) if grown is None else grown.trees + Trees(**one["trees"]), one["first"]
             )
             for grown, one in zip(earlier, found, strict=True)
         ]
-
-
-def _find_end(losses: NDArray[np.float64]) -> int:
-    """Return the first round after which the loss has not improved for a while, or else the last one."""
-    best = 0
-    for number, loss in enumerate(losses):
-        if loss < losses[best]:
-            best = number
-        elif number - best >= _PATIENCE:
-            return number
-    return len(losses) - 1
 
 
 class Race:
@@ -245,14 +229,14 @@ class Race:
     def run(self, rivals: Sequence[dict[str, Any]]) -> tuple[Run, list[Run]]:
         """Return the winner and all runs, the defaults first.
 
-        All settings start. After the first leg, the defaults and the best rival continue. The rival wins if it is
-        better than the defaults by more than chance. The winner continues if its best round may be yet to come.
+        All settings start. After the first leg, the defaults and the best rivals continue. A rival wins if it
+        is better than the defaults by more than chance. The winner continues if its best round may be yet to come.
         """
         first, second, last = self._legs
         runs = [self.start(changes) for changes in ({}, *rivals)]
         for run in runs:
             run.go_on(first)
-        for run in (runs[0], *sorted(runs[1:], key=lambda run: run.loss)[:1]):
+        for run in (runs[0], *sorted(runs[1:], key=lambda run: run.loss)[:_N_FINALISTS]):
             run.go_on(second)
         ahead = min(runs, key=lambda run: run.loss)
         certainty = _CERTAINTY if len(self._folds) == 1 else _CERTAINTY_OF_FOLDS
