@@ -36,6 +36,7 @@ def race(folds, weights, paces, leaf, rate, max_iter, n_raced, n_rows):
         for number in range(len(folds[0]))
     ]
     means = [[mean(rows, weight) for rows in curve] for curve in curves]
+    n_rounds = max_iter // 4
     last, is_over, judged = [0] * len(curves), [False] * len(curves), [[] for _ in curves]
 
     def go_on(number, end):
@@ -60,10 +61,10 @@ def race(folds, weights, paces, leaf, rate, max_iter, n_raced, n_rows):
         return means[number][find_best(number)]
 
     for number in range(len(curves)):
-        go_on(number, max_iter // 16)
-    finalists = sorted(range(1, len(curves)), key=find_loss)[:2]
+        go_on(number, n_rounds // 4)
+    finalists = sorted(range(1, len(curves)), key=find_loss)[: 2 if len(folds) == 1 else 1]
     for number in (0, *finalists):
-        go_on(number, 3 * max_iter // 20)
+        go_on(number, n_rounds)
     winner = min(range(len(curves)), key=find_loss)
     differences = [a - b for a, b in zip(judged[winner], judged[0], strict=True)]
     gain = mean(differences, weight)
@@ -76,7 +77,7 @@ def race(folds, weights, paces, leaf, rate, max_iter, n_raced, n_rows):
         return not is_over[winner] and find_best(winner) >= 0.9 * last[winner]
 
     if may_improve():
-        go_on(winner, max_iter // 2)
+        go_on(winner, 2 * n_rounds)
     own = rate * paces[winner]
     raced_rate = min(1.0, float(f"{min(max(own, FASTEST), 2 * own):.4g}"))
     way = FURTHER * raced_rate * max(find_best(winner), 1) / (rate * max_iter) * (n_rows / n_raced) ** 0.35

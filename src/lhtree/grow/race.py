@@ -86,12 +86,11 @@ _FEW_ROWS = 1_000  # fewer have two folds, and shallow rivals
 MOST_RACED = 50_000  # rows; of more, a sample races
 _FEWEST_ROUNDS = 40  # of a fit with a race
 _HASTE = 2  # learning rate in a race, relative to the fit
-# Shares of the rounds of a fit that settings take: all; then the defaults and the finalists; then the winner. A race
-# thus takes no longer than a fit with the defaults.
-_LEGS = 1 / 16, 3 / 20, 1 / 2
+_SHORTER = 4  # rounds of a fit for every round of a race
 _FASTEST = 0.3  # learning rate in a race; larger steps favour settings that learn less per round
 _PATIENCE = 20  # rounds
 _N_FINALISTS = 2  # rivals that are left after the first leg
+_N_FINALISTS_OF_FOLDS = 1
 _NEAR_END = 0.9  # share of the rounds; after it, the best round may be yet to come
 _FURTHER = (
     1.5  # how far a fit should go, relative to the best round of the race: it has more rows and smaller steps
@@ -219,7 +218,7 @@ class Race:
         self._weight = np.concatenate([fold.weight for fold in folds])
         self._defaults = defaults
         self._rate, self._full_way = rate, rate * max_iter
-        self._legs = [int(share * max_iter) for share in _LEGS]
+        self._n_rounds = max_iter // _SHORTER
 
     def start(self, changes: dict[str, Any]) -> Run:
         """Return a run without rounds."""
@@ -229,20 +228,21 @@ class Race:
     def run(self, rivals: Sequence[dict[str, Any]]) -> tuple[Run, list[Run]]:
         """Return the winner and all runs, the defaults first.
 
-        All settings start. After the first leg, the defaults and the best rivals continue. A rival wins if it
+        All settings start. After a quarter of the rounds, the defaults and the best rivals continue. A rival wins if it
         is better than the defaults by more than chance. The winner continues if its best round may be yet to come.
         """
-        first, second, last = self._legs
+        has_folds = len(self._folds) > 1
+        n_finalists = _N_FINALISTS_OF_FOLDS if has_folds else _N_FINALISTS
+        certainty = _CERTAINTY_OF_FOLDS if has_folds else _CERTAINTY
         runs = [self.start(changes) for changes in ({}, *rivals)]
         for run in runs:
-            run.go_on(first)
-        for run in (runs[0], *sorted(runs[1:], key=lambda run: run.loss)[:_N_FINALISTS]):
-            run.go_on(second)
+            run.go_on(self._n_rounds // 4)
+        for run in (runs[0], *sorted(runs[1:], key=lambda run: run.loss)[:n_finalists]):
+            run.go_on(self._n_rounds)
         ahead = min(runs, key=lambda run: run.loss)
-        certainty = _CERTAINTY if len(self._folds) == 1 else _CERTAINTY_OF_FOLDS
         winner = ahead if self.compare(ahead, runs[0]).is_gain(certainty) else runs[0]
         if winner.may_improve:
-            winner.go_on(last)
+            winner.go_on(2 * self._n_rounds)
         return winner, runs
 
     def compare(self, run: Run, other: Run) -> Difference:
