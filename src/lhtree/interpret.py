@@ -267,7 +267,7 @@ class Interpretable:
         >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
         >>> model = LHBoostClassifier(random_state=0).fit(X[:400], y[:400])
         >>> model.predict_or_abstain(X[400:], coverage=0.9)
-        153 of 169 rows decided (coverage 0.905); the others have a probability below 0.9208
+        153 of 169 rows decided (coverage 0.905); the others have a probability below 0.92
         """
         from .evaluation.decisions import decide
 
