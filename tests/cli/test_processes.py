@@ -116,7 +116,7 @@ main()
 
 
 # Every batch is written at once.
-SMALL_GROUPS = "from lhtree.cli import _output, main, predict\n_output._GROUP_BYTES = 1\n"
+SMALL_GROUPS = "from lhtree.cli import main, predict\npredict._GROUP_BYTES = 1\n"
 
 
 @pytest.mark.parametrize("ending", ["parquet", "csv.gz"])
@@ -137,7 +137,7 @@ def test_error_in_a_late_row_is_one_line(ending):
 @needs_signals
 @pytest.mark.parametrize("out", ["out.arrow", "out/"])
 def test_interrupt_after_written_rows_is_one_line(out):
-    code = f"""{HEARING}{SMALL_GROUPS}_output._PART_BYTES = 1
+    code = f"""{HEARING}{SMALL_GROUPS}predict._PART_BYTES = 1
 import os, signal
 n_batches, make_batch = 0, predict._make_batch
 def interrupt(*given):
