@@ -62,10 +62,6 @@ class Accuracy(Fits):
 _CARTS = ("cart", "cart_10", "cart_50")
 _BOOSTERS = ("hist_gb", "xgboost", "lightgbm")
 _RIVALS = ("rf", "extra_trees", "hist_gb", "xgboost", "lightgbm")
-# Paper trees, robust: the prototype's column of the specification.
-_PROTOTYPE = dict(
-    zip(datasets.NAMES, (0.986, 0.921, 0.961, 0.999, 0.914, 0.943, 0.956, 0.879, 0.9996), strict=True)
-)
 
 
 def _holds(difference: Mean) -> bool:
@@ -133,18 +129,6 @@ class Page:
         rows = [[name, *(_say(column[i]) for column in found.values())] for i, name in enumerate(names)]
         held = [f"{sum(map(_holds, column))} of {len(column)}" for column in found.values()]
         return markdown_table(["data", *found], [*rows, ["**at or above**", *held]])
-
-    def against_prototype(self) -> str:
-        """Paper forest beside the prototype's figures; within 0.5 points counts as met."""
-        rows = []
-        for name in self.names:
-            if not self.has(name, "paper_forest"):
-                continue
-            value = self.mean(name, "paper_forest", "accuracy")
-            gap = value - _PROTOTYPE[name]
-            verdict = "met" if gap >= -0.005 else f"missed by {100 * (-gap - 0.005):.2f}"
-            rows.append([name, f"{value:.4f}", f"{_PROTOTYPE[name]:.4f}", f"{100 * gap:+.2f}", verdict])
-        return markdown_table("data | paper forest | prototype | difference | within 0.5 points", rows)
 
     def readable(self) -> str:
         """One readable tree beside the best CART, with the number of blocks of each."""
@@ -232,7 +216,6 @@ class Page:
             "verdict": self.conclude(),
             "accuracy": self.means("accuracy"),
             "rivals": self.rivals(docs),
-            "prototype": self.against_prototype(),
             "readable": self.readable(),
             "log_loss": self.means("log_loss"),
             "log_losses": self.log_losses(),
