@@ -67,9 +67,12 @@ def describe_run(builds: Mapping[str, Sequence[str]]) -> str:
     """Return the builds of lhtree, each with the parts it measured, machine and versions as sentences."""
     facts = machine_facts()
     ours = " and ".join(
-        f"`{build}`" + (f" ({', '.join(parts)})" if parts else "") for build, parts in builds.items()
+        f"`{build}`" + (f" ({', '.join(dict.fromkeys(parts))})" if parts else "")
+        for build, parts in builds.items()
     )
-    versions = ", ".join(f"{package} {number}" for package, number in facts["versions"].items())
+    versions = ", ".join(
+        f"{package} {number}" for package, number in facts["versions"].items() if number != "not installed"
+    )
     machine = f"{facts['n_cores']} cores of {facts['cpu']}, {facts['system']}, Python {facts['python']}"
     return f"lhtree build: {ours}. Measured on {machine}; {versions}."
 
