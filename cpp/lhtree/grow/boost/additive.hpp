@@ -27,8 +27,8 @@ struct AdditivePlan {
     std::vector<std::uint8_t> is_active;  // by bag and term; others keep their values
     std::vector<double> base;             // raw scores before all terms
     const std::int32_t* fold;  // of every row; bag b learns from the rows of the other folds; below 0: no use
-    // Of every row. With more than one part, a bag learns from another part after every fourth cycle, so that
-    // the time of a cycle does not grow with the rows, and its loss is that of part 0 of its fold.
+    // The part of every row. With several parts, a bag learns from another one after every fourth cycle, so
+    // that the time of a cycle does not grow with the rows, and its loss is that of part 0 of its fold.
     const std::int32_t* part;
     std::size_t n_bags = 1, n_parts = 1, n_cycles = 1;
     // All bags stop together, after this many cycles in which the mean loss of their folds does not fall,

@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 _RACE_ROWS = 250  # held out from the bags that compare penalties
 _RACE_GAIN = 0.02  # least relative gain of another penalty: few bags stop by their own held-out rows
 _LEAST_FOLDS = 8  # a bag leaves out an eighth of the rows at most
-_PART_ROWS = 50_000  # about, of those that bags learn from in a cycle
+_PART_ROWS = 50_000  # size of the parts that bags learn from, roughly
 _MOST_WEIGHT = 2.0**64  # of a row: the core sums gradients and Hessians of single precision
 
 
