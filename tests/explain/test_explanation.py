@@ -148,19 +148,19 @@ def test_one_estimator_explains_by_itself(case, data):
 @given(fitted_models())
 def test_neighbours_are_the_nearest_training_rows_of_the_leaf(case):
     model, rows = case
-    prototypes = read(model).prototypes
+    prototypes, is_indicator = read(model).prototypes, read(model).encoding.is_indicator
     for path in model.explain(rows[0]).paths:
         if prototypes is None:
             assert path.leaf.neighbours == ()
             continue
         Z = read(model).normalise(prototypes.X).astype(float)
-        leaves = model.apply(prototypes.X)[:, path.tree]
+        leaves = read(model).score("apply", prototypes.X)[:, path.tree]
         distance = np.sqrt(((Z - read(model).normalise(rows[:1])) ** 2).sum(axis=1))
         beside = np.sort(distance[leaves == path.leaf.block])[:3]
         assert [neighbour.distance for neighbour in path.leaf.neighbours] == pytest.approx(beside)
         for neighbour in path.leaf.neighbours:
             at = np.flatnonzero(prototypes.given == neighbour.given)[0]
-            np.testing.assert_equal(list(neighbour.row.values()), prototypes.X[at])
+            np.testing.assert_equal(list(neighbour.row.values()), prototypes.X[at][~is_indicator])
             assert neighbour.label == model.classes_[prototypes.codes[at]]
             assert leaves[at] == path.leaf.block
 
