@@ -32,7 +32,7 @@ class Regression(Tables):
 
 
 _READABLE = ("linear_regressor", "cart_regressor", "tree_regressor")
-# Of the peers, those that most readers know: the tables of all models do not fit a page.
+# The best-known peers: the tables of all models do not fit a page.
 _KNOWN = ("catboost", "lightgbm", "xgboost", "hist_gb", "rf", "linear")
 
 
